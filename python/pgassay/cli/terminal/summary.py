@@ -26,6 +26,7 @@ from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
 from pgassay.report.document.section import Section
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.answer import diagnosis, effect, factors, gates, why
+from pgassay.report.sections.queries import verdicts
 from pgassay.report.sections.record import method
 from pgassay.report.summaries.headline import design_facts, ending_blocks, limit_blocks
 from pgassay.report.summaries.top import top_of
@@ -34,6 +35,7 @@ from pgassay.samples.forms.environment import EnvironmentFile
 _OF_A_RUN = (
     effect.calibration,
     effect.effect,
+    verdicts.most,
     factors.interactions,
     factors.trends,
     why.why,

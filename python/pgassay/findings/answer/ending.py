@@ -20,6 +20,7 @@ from pgassay.findings.answer.endpoints import (
 )
 from pgassay.findings.answer.factors import interaction_sentence
 from pgassay.findings.answer.limits import weakenings
+from pgassay.findings.answer.queries import query_counts
 from pgassay.findings.answer.undecided import reason_note, reason_of, way_note
 from pgassay.findings.answer.verdicts import verdict_sentence
 from pgassay.findings.model import FITNESS, Finding, FindingKind
@@ -46,6 +47,8 @@ class EndingRow:
     """The verdict with its interval; where there are several rows, with the figures as well."""
     figures: Note | None = None
     """The metric at the baseline and at the level; None where the sentence has them."""
+    queries: Note | None = None
+    """How many queries of a set got which verdict; None of other loads."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,12 @@ def _rows(
         said = verdict_sentence(one, analysis)
         # The sentence of described levels has the figures.
         figures = None if one.verdict is Verdict.DESCRIBED else _named_figures(one)
-        yield EndingRow(badge(one, analysis), one.verdict, said, figures)
+        counts = query_counts(one, analysis)
+        yield EndingRow(badge(one, analysis), one.verdict, said, figures, counts)
     elif whole:
         for one in _foremost(whole):
-            yield EndingRow(badge(one, analysis), one.verdict, _compact(one, analysis))
+            said, counts = _compact(one, analysis), query_counts(one, analysis)
+            yield EndingRow(badge(one, analysis), one.verdict, said, queries=counts)
     else:
         for found in (one for one in findings if one.kind is FindingKind.VERDICT):
             yield EndingRow(found.title, None, found.claim)

@@ -35,6 +35,8 @@ from pgassay.report.sections.behaviour import (
     waits,
 )
 from pgassay.report.sections.classic import classic
+from pgassay.report.sections.queries import plans as query_plans
+from pgassay.report.sections.queries import verdicts
 from pgassay.report.sections.record import measured, method, servers, slices, trials, workload
 
 RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
@@ -44,6 +46,8 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
             effect.calibration,
             profiles.profiles,
             effect.effect,
+            verdicts.verdicts,
+            query_plans.plans,
             by_server.by_server,
             gates.gates,
             factors.interactions,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgassay.analysis.compare.model import Dependence
-from pgassay.analysis.model import IntervalKind, Verdict
+from pgassay.analysis.model import Analysis, IntervalKind, Verdict
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import MEASURED, plain_badge
 from pgassay.findings.answer.factors import interaction_sentence
+from pgassay.findings.answer.queries import query_counts
 from pgassay.findings.model import Finding, FindingKind, sentences_of
 from pgassay.findings.wording import quantity
 from pgassay.language import Message, colon, comma, decimals, listed, tr
@@ -51,7 +52,7 @@ def verdicts(context: ReportContext) -> tuple[Answer, ...]:
     whole = [v for v in found if v.comparison is None or v.comparison.step is None]
     if not whole:
         return (Answer(tr("no result"), "same", _nothing(context)),)
-    return tuple(map(_answer, whole))
+    return tuple(_answer(one, context.analysis) for one in whole)
 
 
 def ending_blocks(context: ReportContext) -> Iterator[Block]:
@@ -61,6 +62,8 @@ def ending_blocks(context: ReportContext) -> Iterator[Block]:
         if row.figures is not None:
             yield Paragraph(row.figures)
         yield Answer(str(row.badge), _tone(row.verdict, row.badge), row.sentence)
+        if row.queries is not None:
+            yield Paragraph(row.queries)
     if not ending.rows:
         yield Answer(tr("no result"), "same", _nothing(context))
     if ending.more is not None:
@@ -176,10 +179,12 @@ def interval_words(context: ReportContext) -> str:
     return name
 
 
-def _answer(finding: Finding) -> Answer:
+def _answer(finding: Finding, analysis: Analysis) -> Answer:
     said, *limits = finding.sentences
-    verdict = None if finding.comparison is None else finding.comparison.verdict
-    return Answer(finding.heading, _tone(verdict, finding.title), said, joined(*limits))
+    if (of := finding.comparison) is None:
+        return Answer(finding.heading, _tone(None, finding.title), said, joined(*limits))
+    counts = [f"{one:capital}." for one in (query_counts(of, analysis),) if one is not None]
+    return Answer(finding.heading, _tone(of.verdict, finding.title), said, joined(*counts, *limits))
 
 
 def _tone(verdict: Verdict | None, badge: Note) -> str:

@@ -175,7 +175,8 @@ def _vertical_axis(panel: Panel, place: Place) -> Iterable[str]:
 
 
 def _vertical_ticks(panel: Panel, scale: Scale) -> list[tuple[float, str]]:
-    return ticks_of(panel.y, scale, min(panel.y.most_ticks, max(2, panel.height // 38)))
+    apart_px = _LINE_PX if panel.y.ticks is not None else 38
+    return ticks_of(panel.y, scale, min(panel.y.most_ticks, max(2, panel.height // apart_px)))
 
 
 def _horizontal_axis(panel: Panel, place: Place, has_ticks: bool) -> Iterable[str]:

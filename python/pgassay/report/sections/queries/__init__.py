@@ -1,0 +1,1 @@
+"""What does a run say of each query of a set?"""

@@ -1,0 +1,148 @@
+"""The verdict of every query: a chart and one table, the most important query first.
+
+Enters: the context. Leaves: what the set says as a whole, a chart, a table; the most important
+queries alone for a terminal. Never: decides a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pgassay.analysis.queries.model import QueryEffect, QueryFailures, QuerySet, SetSummary
+from pgassay.findings.answer.queries import counts_of
+from pgassay.language import Message, clauses, listed, tr
+from pgassay.quantities import count, milliseconds
+from pgassay.report.charts.effects.queries import queries_chart
+from pgassay.report.charts.style import TONES
+from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Chart, Facts, Heading, note
+from pgassay.report.document.captions import cut
+from pgassay.report.document.section import Blocks, section
+from pgassay.report.document.table import Cell, Table, column, view
+from pgassay.report.document.text import joined, texts_of
+from pgassay.report.tables.cells import (
+    ABSENT,
+    subject,
+    tone_cell,
+    whole,
+    with_interval,
+    written,
+)
+
+sentence = texts_of(__name__)
+
+_MOST_ON_A_TERMINAL = 10
+
+
+@section("queries/verdicts", "Every query")
+def verdicts(context: ReportContext) -> Blocks:
+    """The queries of a set, by level; nothing for other loads."""
+    found = context.analysis.queries
+    if found is None:
+        return
+    for at, one in enumerate(found.summaries):
+        effects = found.of(one.factor, one.level)
+        yield Heading(subject(one)) if len(found.summaries) > 1 else None
+        yield _as_a_whole(found, one)
+        if chart := queries_chart(effects):
+            label = str(counts_of(found, one))
+            caption = joined(sentence("each_row_is_a", n=found.simultaneous), *cut(chart))
+            yield Chart(f"queries-{at}", chart, label, "" if at else caption, has_table=True)
+        yield query_table(effects, weighted=found.weighted)
+    yield note(sentence("times_are_geometric"))
+
+
+@section("queries/most", "The most important queries")
+def most(context: ReportContext) -> Blocks:
+    """The same without drawings, of the queries that gain or lose most; for a terminal."""
+    found = context.analysis.queries
+    if found is None:
+        return
+    for one in found.summaries:
+        yield Heading(subject(one)) if len(found.summaries) > 1 else None
+        yield _as_a_whole(found, one)
+        effects = found.of(one.factor, one.level)[:_MOST_ON_A_TERMINAL]
+        yield query_table(effects, weighted=found.weighted)
+
+
+def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Table:
+    """The effects on queries in their order, a row each."""
+    has_temp = any(one.costs.temp or one.baseline_costs.temp for one in effects)
+    return view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp).filled("blocks", "plan")
+
+
+def _as_a_whole(found: QuerySet, one: SetSummary) -> Facts:
+    rows = [(tr("Queries"), str(counts_of(found, one)))]
+    if one.mean_pct is not None:
+        rows += [(tr("Geometric mean"), with_interval(one.mean_pct, one.mean_ci95_pct))]
+    if one.total_ms is not None and one.baseline_total_ms is not None:
+        title = tr("Time of all calls") if found.weighted else tr("Time of each query once")
+        times = " → ".join(map(milliseconds, (one.baseline_total_ms, one.total_ms)))
+        change = with_interval(one.total_pct, one.total_ci95_pct)
+        rows += [(title, clauses((times, change, tr(one.total_verdict.value))))]
+    return Facts(rows)
+
+
+def _verdict(one: QueryEffect) -> Cell:
+    cell = tone_cell(one.verdict.value, TONES[one.verdict])
+    sides = ((one.baseline, one.baseline_failures), (one.level, one.failures))
+    failed = (_failures(level, own) for level, own in sides if own.failed)
+    return Cell(cell.text, cell.style, note=clauses(failed))
+
+
+def _failures(level: str, own: QueryFailures) -> str:
+    return tr(
+        "fails with {level} in {failed} of {trials} trials ({errors})",
+        level=level,
+        failed=own.failed,
+        trials=own.trials,
+        errors=listed(own.errors),
+    )
+
+
+def _change(one: QueryEffect) -> Cell:
+    if one.change_pct is None:
+        return Cell(ABSENT)
+    return Cell(with_interval(one.change_pct, one.ci95_pct), value=one.change_pct)
+
+
+def _times(one: QueryEffect) -> Cell:
+    if one.baseline_ms is None or one.ms is None:
+        return Cell(ABSENT)
+    return Cell(f"{milliseconds(one.baseline_ms)} → {milliseconds(one.ms)}", value=one.ms)
+
+
+def _both(name: str) -> Callable[[QueryEffect], Cell]:
+    """A cost with the baseline and with the level; once where it is the same."""
+
+    def show(one: QueryEffect) -> Cell:
+        before, after = getattr(one.baseline_costs, name), getattr(one.costs, name)
+        if before is None or after is None:
+            return Cell(ABSENT)
+        shown = dict.fromkeys((count(before), count(after)))
+        return Cell(" → ".join(shown), value=after)
+
+    return show
+
+
+def _plan(one: QueryEffect) -> Cell:
+    if one.plan_differs is None:
+        return Cell(ABSENT)
+    reasons = () if one.plan_change is None else one.plan_change.reasons
+    more = [f"+{len(reasons) - 1}"] if len(reasons) > 1 else []
+    words = tr("changed") if one.plan_differs else tr("same")
+    if one.plan_varies:
+        words = clauses((words, tr("not in all trials")))
+    return Cell(words, "plan", note=listed([*map(str, reasons[:1]), *more]))
+
+
+_COLUMNS = (
+    written("query", "Query", str, "heading"),
+    column("verdict", "Verdict", _verdict, "text"),
+    column("change_pct", Message("Change (95\xa0% interval)"), _change),
+    column("ms", "Time", _times),
+    written("weight", "Calls", whole),
+    column("blocks", "Blocks", _both("blocks"), full_title="Blocks of shared buffers asked for"),
+    column("temp", "Temp", _both("temp"), full_title="Temporary blocks, read and written"),
+    column("plan", "Plan", _plan, "text"),
+)

@@ -1,0 +1,81 @@
+"""A report on a set of queries: the verdict of each, why its plan changed, the set in one line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pgassay.cli.terminal.summary import summary_blocks
+from pgassay.report.context import ReportContext
+from pgassay.report.document.blocks import Chart, Fold, Group, Items, Paragraph
+from pgassay.report.document.table import Table
+from pgassay.report.document.text import plain_text
+from pgassay.report.formats.html import render_html
+from pgassay.report.formats.markdown import render_markdown
+from pgassay.report.objects.analysis import render_json
+from pgassay.report.sections.queries import verdicts
+from pgassay.report.sections.queries.plans import plans
+from support.blocks import every
+from support.synthetic.plans import plan, scan
+from support.synthetic.queries import with_queries
+from support.synthetic.report_contexts import synthetic_context
+
+SLOW, FAST = plan(scan("item", Filter="(a > 7)")), plan(scan("item", "by_a", Index_Cond="(a > 7)"))
+CHANGES = {f"q{at}": 0.0 for at in range(1, 15)} | {"q7": 0.31, "q9": -0.5}
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
+    plain = synthetic_context(tmp_path_factory.mktemp("queries"))
+    return with_queries(plain, CHANGES, {"q9": (SLOW, FAST)}, failing="q14")
+
+
+def test_one_table_has_every_query_those_that_gain_or_lose_most_first(
+    context: ReportContext,
+) -> None:
+    blocks = verdicts.verdicts.blocks(context)
+    (table,) = every(blocks, Table)
+    assert table.column("query")[:2] == ("q9", "q7")
+    assert len(table) == 14
+    first = table.rows[0]
+    assert first.cells[-1].note == "uses index by_a for item (Index Scan in place of Seq Scan)"
+    assert table.column("plan")[:2] == ("changed", "same")
+    assert re.match(r"902 → 452|903 → 453", table.column("blocks")[0])
+    (failed,) = (row for row in table.rows if row[0] == "q14")
+    assert "57014" in " ".join(cell.note for cell in failed.cells)
+    (chart,) = every(blocks, Chart)
+    (panel,) = chart.figure.panels
+    assert [name for _, name in panel.y.ticks or ()][:2] == ["q9", "q7"]
+    assert len(panel.y.ticks or ()) == 13  # a query that failed has no change to draw
+
+
+def test_a_changed_plan_stands_beside_the_other_with_its_reason(context: ReportContext) -> None:
+    (fold,) = every(plans.blocks(context), Fold)
+    (reasons,) = every([fold], Items)
+    assert [str(one) for one in reasons.texts] == [
+        "uses index by_a for item (Index Scan in place of Seq Scan)"
+    ]
+    assert len(every([fold], Group)) == 3
+    text = render_markdown(context)
+    assert "▶ Index Scan using by_a on item" in text
+    assert '<div id="query-plans">' in render_html(context)
+    assert '"analysis/plans/index-used"' in render_json(context)
+
+
+def test_the_worst_query_is_named_with_its_change(tmp_path: Path) -> None:
+    found = with_queries(synthetic_context(tmp_path), CHANGES)
+    (row,) = found.ending.rows
+    assert row.queries is not None
+    assert row.queries.values["extreme"].values["query"] == "q7"
+
+
+def test_the_end_of_a_run_counts_verdicts_and_names_the_worst(context: ReportContext) -> None:
+    blocks = list(summary_blocks(context))
+    said = [plain_text(one.text) for one in blocks if isinstance(one, Paragraph)]
+    counts = [one for one in said if one.startswith("better 1, worse ")]
+    assert len(counts) == 1
+    assert counts[0].endswith("; worst: q14, which fails")
+    tables = [one for one in blocks if isinstance(one, Table) and one.columns[0].name == "query"]
+    assert [len(one) for one in tables] == [10]
