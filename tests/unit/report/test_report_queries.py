@@ -18,6 +18,7 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.queries import verdicts
 from pgassay.report.sections.queries.plans import plans
 from support.blocks import every
+from support.notes import values_in
 from support.synthetic.plans import plan, scan
 from support.synthetic.queries import with_queries
 from support.synthetic.report_contexts import synthetic_context
@@ -67,8 +68,7 @@ def test_a_changed_plan_stands_beside_the_other_with_its_reason(context: ReportC
 def test_the_worst_query_is_named_with_its_change(tmp_path: Path) -> None:
     found = with_queries(synthetic_context(tmp_path), CHANGES)
     (row,) = found.ending.rows
-    assert row.queries is not None
-    assert row.queries.values["extreme"].values["query"] == "q7"
+    assert values_in(row.queries)["findings/answer/worst-query"]["query"] == "q7"
 
 
 def test_the_end_of_a_run_counts_verdicts_and_names_the_worst(context: ReportContext) -> None:

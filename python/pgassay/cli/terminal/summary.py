@@ -23,7 +23,7 @@ from pgassay.report.context import (
     TraceContext,
 )
 from pgassay.report.document.blocks import Answer, Block, Facts, Heading, Items
-from pgassay.report.document.section import Section
+from pgassay.report.document.section import Section, section
 from pgassay.report.environment import not_measured
 from pgassay.report.sections.answer import diagnosis, effect, factors, gates, why
 from pgassay.report.sections.queries import verdicts
@@ -35,7 +35,7 @@ from pgassay.samples.forms.environment import EnvironmentFile
 _OF_A_RUN = (
     effect.calibration,
     effect.effect,
-    verdicts.most,
+    section("queries/most", "The most important queries")(verdicts.most_important),
     factors.interactions,
     factors.trends,
     why.why,
@@ -84,9 +84,9 @@ def summary_blocks(context: AnyContext) -> Iterator[Block | None]:
         from pgassay.findings.apart.verdicts import caveats  # runs need none of it
 
         yield Items(caveats(context.analysis)[len(context.analysis.forced) :])
-    for section in _sections(context):
-        if blocks := section.blocks(context):
-            yield Heading(section.title)
+    for one in _sections(context):
+        if blocks := one.blocks(context):
+            yield Heading(one.title)
             yield from blocks
     if isinstance(context, ReportContext | ObservationContext):
         yield _not_measured(context.environment)

@@ -52,9 +52,8 @@ def verdicts(context: ReportContext) -> Blocks:
     yield note(sentence("times_are_geometric"))
 
 
-@section("queries/most", "The most important queries")
-def most(context: ReportContext) -> Blocks:
-    """The same without drawings, of the queries that gain or lose most; for a terminal."""
+def most_important(context: ReportContext) -> Blocks:
+    """Yields, for a terminal, only the queries of each level that gain or lose most."""
     found = context.analysis.queries
     if found is None:
         return
