@@ -172,7 +172,7 @@ def test_what_a_version_lacks_is_named_before_anything_is_copied(
 ) -> None:
     (missing,) = refusals_of(server, (15, 16)).items()
     assert missing[0] == "extension-missing"
-    assert (missing[1]["extension"], missing[1]["databases"]) == ("citext", ["lab"])
+    assert (missing[1]["extension"], missing[1]["databases"]) == ("citext", ("lab",))
     assert {*refusals_of(server, (15, 99))} == {"no-programs-of-a-version"}
     with server.admin() as session:
         other = replace(shape_of(session), prepared=2, libc="2.1")

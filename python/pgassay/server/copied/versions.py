@@ -154,7 +154,7 @@ def unfit_versions(
         if level in moved:
             wanted = OF_DUMP if versions.how == "dump" else OF_UPGRADE
             if absent := [name for name in wanted if not one.program(name).is_file()]:
-                yield TargetRefused("upgrade-programs-missing", absent=absent, **_named(one))
+                yield TargetRefused("upgrade-programs-missing", absent=tuple(absent), **_named(one))
         yield from _lacking(one, needed)
 
 
@@ -166,7 +166,7 @@ def _lacking(programs: Installation, needed: Mapping[str, _Database]) -> Iterato
             lacking.setdefault(extension, []).append(database)
     for extension, databases in sorted(lacking.items()):
         yield TargetRefused(
-            "extension-missing", extension=extension, databases=databases, **_named(programs)
+            "extension-missing", extension=extension, databases=tuple(databases), **_named(programs)
         )
     for library, symbol, uses in (
         ("ICU", b"ucol_open", [name for name, one in needed.items() if one.icu]),
@@ -174,7 +174,7 @@ def _lacking(programs: Installation, needed: Mapping[str, _Database]) -> Iterato
     ):
         if uses and not programs.names(symbol):
             yield TargetRefused(
-                "built-without", library=library, databases=uses, **_named(programs)
+                "built-without", library=library, databases=tuple(uses), **_named(programs)
             )
 
 
