@@ -89,7 +89,7 @@ unit-tests: $(DEV)
 
 # Most of a test is waiting for servers and clocks, so more run at a time than there are processors.
 # A file runs in one process, in the order of tests/conftest.py.
-WORKERS ?= 8
+WORKERS ?= 6
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 export RUST_TEST_THREADS := $(WORKERS)
 
@@ -107,10 +107,10 @@ test-all: $(DEV)
 	cargo test --workspace --locked --quiet
 	$(PYTEST)
 
-# What `.ci/run` does before `make python-tests`: the lint, and the tests of Rust, which wait most
-# of the time, run beside the compiler.
+# What `.ci/run` does before `make python-tests`: pip unpacks on one processor while clippy compiles
+# on the other, and the tests of Rust, which wait most of the time, run beside the compiler.
 ready:
-	@$(MAKE) --no-print-directory $(VENV)/.dev
+	@$(MAKE) $(TWO) $(VENV)/.dev lint-rust
 	@$(MAKE) $(TWO) build lint rust-tests collected
 
 # After clippy, which holds the same folder meanwhile.

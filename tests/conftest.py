@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -15,6 +17,7 @@ from hypothesis import settings
 from support.memory import memory_folder
 from support.packages import lacking
 from support.runs.watch import watch_for_an_instant
+from support.synthetic.kept import FOLDER
 
 # A noisy machine must not fail a property; hypothesis' own health checks stay on.
 settings.register_profile("pgassay", deadline=None, print_blob=True)
@@ -36,6 +39,13 @@ SERVERS_END, SLOW_END, QUICK_END = 1.0, 0.6, 1.25
 # Where pytest makes its `tmp_path`.
 if (_memory := memory_folder()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_memory))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of what tests make once for all processes, which end before this one."""
+    if not hasattr(config, "workerinput"):
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="pgassay-kept-", dir=memory_folder())
+        config.add_cleanup(lambda: shutil.rmtree(os.environ[FOLDER]))
 
 
 @pytest.fixture(scope="session", autouse=True)

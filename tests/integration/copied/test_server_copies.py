@@ -36,7 +36,7 @@ def make_orders(session: Connection) -> None:
     session.execute("CREATE TABLE public.orders AS SELECT i FROM generate_series(1, 5000) i")
 
 
-@pytest.fixture(params=["debian-15", "embedded-18"])
+@pytest.fixture(params=["debian-15", pytest.param("embedded-18", marks=pytest.mark.heavy)])
 def original(request: pytest.FixtureRequest) -> Iterator[tuple[str, Callable[[], Connection]]]:
     """A server with a table of its user's; how it is named, and a superuser's way in."""
     if request.param == "debian-15":

@@ -16,9 +16,9 @@ from support.runs.broken import in_the_second_trial, spec_file, watched
 from support.runs.command import last_line, pgassay
 from support.servers.accounts import build_accounts
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
-pytestmark = on_every_version
+pytestmark = on_newest_version
 ENTRIES = (
     ("work_mem", "5MB"),
     ("TimeZone", "Europe/Riga"),

@@ -25,7 +25,7 @@ from support.refusals import refused
 from support.runs.command import pgassay
 from support.servers.existing import nothing
 from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
 SCRIPTS = Path(package.__file__).parent / "workloads" / "airline"
 HOSTILE = 'se"l \\ès, <b>'
@@ -88,7 +88,7 @@ def demo(lab_server: LabServer) -> LabServer:
     return lab_server
 
 
-@on_every_version
+@on_newest_version
 def test_the_airline_is_the_same_with_every_seed_and_every_scenario_finds_rows(
     demo: LabServer,
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_airline_is_the_same_with_every_seed_and_every_scenario_finds_rows(
         session.execute("DROP SCHEMA again CASCADE")
 
 
-@on_every_version
+@on_newest_version
 def test_a_run_on_an_installed_demo_database_leaves_its_rows_as_they_were(
     demo: LabServer, tmp_path: Path
 ) -> None:

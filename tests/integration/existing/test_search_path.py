@@ -12,9 +12,9 @@ from pgassay.server.existing.target import ExistingTarget
 from support.runs.command import pgassay
 from support.servers.accounts import build_accounts
 from support.servers.lab import LabServer, RecordingJournal, scalar
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
-pytestmark = on_every_version
+pytestmark = on_newest_version
 TRAPPED = (
     "concat_ws(text, text, text)", "concat_ws(text, text, text, text)", "format(text, text, text)",
     "format(text, text)", "split_part(text, text, integer)", "obj_description(oid, name)",

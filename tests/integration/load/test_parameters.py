@@ -14,7 +14,7 @@ import pytest
 from support.runs.broken import assert_no_server_left
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import LabServer
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
 SECRET = "sesame-4711"
 ROWS: list[dict[str, Any]] = [
@@ -34,7 +34,7 @@ INSERT INTO got VALUES (:id::int8, :price, :paid, :note, 0);
 """
 
 
-@on_every_version
+@on_newest_version
 @pytest.mark.parametrize("protocol", ["simple", "extended", "prepared"])
 def test_every_value_reaches_the_server_as_it_is_in_the_file(
     protocol: str, lab_server: LabServer, tmp_path: Path

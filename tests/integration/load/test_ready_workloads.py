@@ -14,7 +14,7 @@ from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import OnThisMachine
 from support.load.ready import first_major, ready, scripts_of
 from support.servers.lab import LabServer
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
 CLIENTS = 2
 LONGEST = Step(CLIENTS, 60.0, measured=True)
@@ -34,7 +34,7 @@ def by_data() -> Iterator[object]:
         yield pytest.param(same, id=same[0].name, marks=marks)
 
 
-@on_every_version
+@on_newest_version
 @pytest.mark.parametrize("workloads", list(by_data()))
 def test_every_script_of_a_ready_workload_runs_without_an_error(
     workloads: list[Workload], lab_server: LabServer

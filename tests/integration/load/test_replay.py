@@ -17,7 +17,7 @@ from support.load.traces import Row, write_trace
 from support.refusals import refused
 from support.runs.command import pgassay, shop_workload
 from support.servers.lab import LabServer
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
 SECRET = "4111-1111"
 TABLE = "CREATE TABLE paid (id int PRIMARY KEY, card text, part int, session text)"
@@ -71,7 +71,7 @@ def two_sessions() -> list[Row]:
     ]
 
 
-@on_every_version
+@on_newest_version
 @pytest.mark.parametrize("speed", [1.0, None])
 def test_sessions_transactions_and_prepared_statements_are_those_of_the_trace(
     dsn: str, tmp_path: Path, speed: float | None

@@ -132,7 +132,6 @@ undo = "DROP TABLE public.extra"
         OWNED,
         [
             ("making the cluster", "recover"),
-            ("freezing", "resume"),
             ("starting with other settings", "resume"),
             ("load", "recover"),
         ],

@@ -31,9 +31,9 @@ from support.runs.killed_at_phase import At, Phase, when_said
 from support.servers.accounts import build_accounts
 from support.servers.existing import die
 from support.servers.lab import LabServer, RecordingJournal, scalar
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
-pytestmark = on_every_version
+pytestmark = on_newest_version
 ACCEPT = ("commits", "sessions")
 TARGET = "[target]\ndsn = ''\nallow_changes = true\naccept = ['commits', 'sessions']\n"
 COMMENT_OF = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = 'lab'"

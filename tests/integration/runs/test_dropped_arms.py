@@ -29,6 +29,7 @@ smallest_effect = 0.001
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("own_base")
 def test_the_last_block_has_only_the_arms_whose_verdicts_are_open(tmp_path: Path) -> None:
     spec = tmp_path / "lab.toml"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support.runs.broken import (
     assert_no_server_left,
     assert_nothing_open,
@@ -36,6 +38,7 @@ SELECT pg_sleep(CASE WHEN current_setting('server_version_num')::int >= 180000
 """
 
 
+@pytest.mark.heavy
 def test_a_killed_duet_is_resumed_with_both_servers_up_and_finds_the_slower_version(
     tmp_path: Path, own_base: Path
 ) -> None:

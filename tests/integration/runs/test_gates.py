@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support.runs.command import last_line, pgassay
 
 SPEC = """
@@ -26,6 +28,7 @@ max_blocks = 4
 """A session for every transaction costs far more than half of the throughput."""
 
 
+@pytest.mark.heavy
 def test_a_run_that_fails_its_gate_ends_with_3_after_its_report_is_written(
     own_base: Path, tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support.runs.command import pgassay
 
 SPEC = """
@@ -28,6 +30,7 @@ max_blocks = 4
 VERDICTS = ("better", "worse", "negligible", "equivalent", "undecided")
 
 
+@pytest.mark.heavy
 def test_an_open_loop_has_its_verdict_on_the_mean_response_time(
     own_base: Path, tmp_path: Path
 ) -> None:

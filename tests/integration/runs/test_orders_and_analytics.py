@@ -11,7 +11,7 @@ from pgassay.spec.workload.folder import Workload, load_workload
 from pgassay.trials.guards.invariants import check_data
 from support.runs.command import pgassay
 from support.servers.lab import LabServer, scalar
-from support.servers.pool import on_every_version
+from support.servers.pool import on_newest_version
 
 
 def built(server: LabServer, name: str) -> Workload:
@@ -47,7 +47,7 @@ def assert_consistent(server: LabServer, workload: Workload) -> None:
     assert len(found.held) == len(workload.checks)
 
 
-@on_every_version
+@on_newest_version
 def test_orders_runs_all_its_transactions_without_a_failure_and_stays_consistent(
     lab_server: LabServer, tmp_path: Path
 ) -> None:
@@ -70,7 +70,7 @@ def test_orders_runs_all_its_transactions_without_a_failure_and_stays_consistent
     assert set(broken.violations) == {"customer-balances", "open-purchases"}
 
 
-@on_every_version
+@on_newest_version
 def test_analytics_answers_all_its_22_questions_and_its_data_are_consistent(
     lab_server: LabServer, tmp_path: Path
 ) -> None:

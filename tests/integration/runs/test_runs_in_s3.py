@@ -66,7 +66,8 @@ def test_a_run_is_stored_as_it_goes_and_continued_read_and_removed_by_its_url(
         assert f"stored in {RUN}" in resumed.stderr
         assert json.loads(resumed.stdout)["run"] == RUN
         assert not working.exists()
-        assert (listed()["state"], listed()["trials"], listed()["run"]) == ("finished", 4, RUN)
+        kept = listed()
+        assert (kept["state"], kept["trials"], kept["run"]) == ("finished", 4, RUN)
 
         query = "select run, count(*) as n from trials join runs using (run) group by 1"
         answer = json.loads(done("sql", query, FOLDER, "--format", "json"))

@@ -32,6 +32,7 @@ resolution = 3
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("own_base")
 def test_a_fraction_in_split_plots_runs_in_its_order_with_the_levels_of_each_arm(
     tmp_path: Path,

@@ -32,7 +32,9 @@ def miniature(name: str, folder: Path) -> None:
         (here / f"{form}.toml").write_text(text)
 
 
-@pytest.mark.parametrize("name", ["checkpoint-dip", "tiny-table-index"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("checkpoint-dip", marks=pytest.mark.heavy), "tiny-table-index"]
+)
 def test_a_study_runs_and_its_page_says_what_was_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

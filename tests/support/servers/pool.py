@@ -35,6 +35,19 @@ on_every_version = pytest.mark.parametrize(
     "server_installation", VERSIONS, indirect=True, scope="module"
 )
 """For tests of what differs between versions of PostgreSQL; the others run on version 18."""
+on_newest_version = pytest.mark.parametrize(
+    "server_installation",
+    [
+        "embedded-18",
+        *(
+            pytest.param(name, marks=pytest.mark.heavy)
+            for name in ("debian-15", "npm-13", "npm-14", "embedded-16", "npm-17")
+        ),
+    ],
+    indirect=True,
+    scope="module",
+)
+"""For tests whose promise is the same on every version: only `make test-all` tries the others."""
 on_debian_15 = pytest.mark.parametrize(
     "server_installation", ["debian-15"], indirect=True, scope="module"
 )

@@ -7,6 +7,7 @@ would have written it. Never: measures anything.
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.record import Checkpoint, TrialRecord
 from pgassay.trials.server_log.events import LogEvent
+from support.synthetic.kept import kept_folder
 
 SPEC = """
 question = "Does a larger max_wal_size help write-heavy payments?"
@@ -38,6 +40,11 @@ seed = 7
 """
 START_NS = 1_800_000_000_000_000_000
 BASE_TPS = 7000.0
+ENVIRONMENT = {
+    "schema": "pgassay.environment/1",
+    "server": {"version": "PostgreSQL 18.4 (made up)", "settings": {"fsync": "on"}},
+    "host": {"cpus": 2, "memory_bytes": 8 * 2**30, "kernel": "Linux 6.1", "cpu": "made up"},
+}
 _MORE_COLUMNS: dict[str, object] = {
     "slice": None,
     "error_sqlstate": [],
@@ -75,21 +82,23 @@ def synthetic_run(
     spec = parse_spec(spec_text, source="spec.toml", beside=Path())
     plan = make_plan(spec, calibrates=calibrates)
     run = create(path)
-    run.write_text("spec.toml", spec.text)
-    run.write_json("plan.json", plan_to_json(plan))
-    run.write_json(
-        "environment.json",
-        {
-            "schema": "pgassay.environment/1",
-            "server": {"version": "PostgreSQL 18.4 (made up)", "settings": {"fsync": "on"}},
-            "host": {"cpus": 2, "memory_bytes": 8 * 2**30, "kernel": "Linux 6.1", "cpu": "made up"},
-        },
-    )
-    source = np.random.default_rng(seed)
-    for trial in plan.trials:
-        if trial.block <= (blocks or plan.max_blocks):
-            effect = (effects or {}).get(trial.arm, 0.0)
-            run.write_trial(record_of(trial, plan, effect, noise, source))
+
+    def fill(run: RunDirectory) -> None:
+        run.write_text("spec.toml", spec.text)
+        run.write_json("plan.json", plan_to_json(plan))
+        run.write_json("environment.json", ENVIRONMENT)
+        source = np.random.default_rng(seed)
+        for trial in plan.trials:
+            if trial.block <= (blocks or plan.max_blocks):
+                effect = (effects or {}).get(trial.arm, 0.0)
+                run.write_trial(record_of(trial, plan, effect, noise, source))
+
+    if create != RunDirectory.create:
+        fill(run)
+    else:
+        of = (spec_text, effects, blocks, noise, seed, calibrates)
+        made = kept_folder(lambda folder: fill(RunDirectory.create(folder)), *of)
+        shutil.copytree(made, run.path, copy_function=shutil.copyfile, dirs_exist_ok=True)
     return run, spec, plan
 
 

@@ -12,9 +12,11 @@ from typing import Any
 
 from pgassay.analysis.model import RunFacts
 from pgassay.report.context import ReportContext
+from pgassay.report.repeat_command import repeat_command
 from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.kept import kept_object
 
 RUN_NAME = "2026-01-31-142501-max-wal-size"
 
@@ -46,8 +48,9 @@ seed = 7
 
 def synthetic_context(folder: Path, spec_text: str = SPEC, **truth: Any) -> ReportContext:
     """What a report of this run is made of; `truth` is as for `synthetic_run`."""
-    run, _, _ = synthetic_run(folder / RUN_NAME, spec_text=spec_text, **truth)
-    return analyse_run(run)
+    run, _, plan = synthetic_run(folder / RUN_NAME, spec_text=spec_text, **truth)
+    context = kept_object(lambda: analyse_run(run), spec_text, truth)
+    return replace(context, command=repeat_command(run.path, plan, spec_text))
 
 
 def with_facts(context: ReportContext, **given: Any) -> ReportContext:

@@ -32,10 +32,10 @@ from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.behaviour.methods import method_table, not_measured
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.model.columns import LOAD
-from pgassay.workflows.reporting import analyse_run
 from support.synthetic.designs import plan_of_spec
-from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.directories import SPEC
 from support.synthetic.environments import environment_of
+from support.synthetic.report_contexts import synthetic_context
 from support.synthetic.stored_trials import step_of
 
 Signals = Mapping[tuple[str, str, str], float]
@@ -319,8 +319,7 @@ def test_scenarios_have_their_rate_errors_by_sqlstate_and_latency() -> None:
 
 
 def test_the_figures_of_an_only_scenario_have_the_verdicts_of_the_load(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
-    analysis = analyse_run(run).analysis
+    analysis = synthetic_context(tmp_path, effects={"a2": 0.2}).analysis
     known = {c.metric: c for c in analysis.answer.comparisons if c.step is None}
     red = {one.title: one for one in analysis.explanation.methods if one.method == "red"}
     assert len({one.of for one in red.values()}) == 1
@@ -336,8 +335,7 @@ def test_the_figures_of_an_only_scenario_have_the_verdicts_of_the_load(tmp_path:
 
 def test_durations_of_an_open_loop_count_from_when_a_transaction_was_due(tmp_path: Path) -> None:
     text = SPEC.replace('clients = 8\nstep = "10s"', 'clients = 8\nrate = 500\nstep = "10s"')
-    run, _, _ = synthetic_run(tmp_path / "run", spec_text=text, blocks=2)
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, spec_text=text, blocks=2)
     titles = {one.title for one in context.analysis.explanation.methods if one.method == "red"}
     assert "99th percentile of response time" in titles
     assert "99th percentile of latency" not in titles
@@ -346,8 +344,7 @@ def test_durations_of_an_open_loop_count_from_when_a_transaction_was_due(tmp_pat
 
 
 def test_the_report_has_the_three_tables_and_says_what_is_missing(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.2})
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, effects={"a2": 0.2})
     service = method_table(context, "ltes")
     (traffic,) = (row for row in service.rows if row[0] == "traffic")
     assert traffic.cells[-1].style == "better"

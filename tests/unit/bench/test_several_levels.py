@@ -17,7 +17,9 @@ def test_levels_have_the_effects_that_a_row_names() -> None:
     assert effects((4, "half of them have")) == [gain, -gain, 0.0]
 
 
-@pytest.mark.parametrize("name", ["no effect", "half of them have"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("no effect", marks=pytest.mark.heavy), "half of them have"]
+)
 def test_levels_that_share_their_error_are_rarely_wrong_and_need_fewer_trials(name: str) -> None:
     found = do(((4, name), 0))
     assert found["different"] <= 0.12 * PART

@@ -18,17 +18,16 @@ from pgassay.notes import Importance, Note
 from pgassay.report.context import ReportContext
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.sections.answer.effect import verdict_table
-from pgassay.workflows.reporting import analyse_run
 from support.notes import values_in
-from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.directories import SPEC
+from support.synthetic.report_contexts import synthetic_context
 
 RULE = "findings/answer/ending"
 
 
 def context_of(path: Path, spec: str = SPEC, **how: object) -> ReportContext:
     """A synthetic run, analysed."""
-    run, _, _ = synthetic_run(path / "run", spec_text=spec, **how)  # type: ignore[arg-type]
-    return analyse_run(run)
+    return synthetic_context(path, spec, **how)
 
 
 def ending_of(path: Path, spec: str = SPEC, **how: object) -> Ending:

@@ -77,7 +77,7 @@ def test_what_a_server_does_each_night_is_no_incident_and_on_one_night_only_is()
     assert [one.kind for one in find_incidents(slices).found] == ["temp-spill"]
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_quiet_hours_have_at_most_one_incident_in_a_day() -> None:
     days, false = 0.0, 0
     for seed in range(1):

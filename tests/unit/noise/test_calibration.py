@@ -27,12 +27,14 @@ from pgassay.plan.design import make_plan
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.report.context import ReportContext
+from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
 from pgassay.report.objects.run import run_object
 from pgassay.workflows.reporting import report_run
 from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.report_contexts import synthetic_context
 from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
@@ -47,8 +49,7 @@ def sequential_design() -> Plan:
 
 
 def calibrated(path: Path, noise: float = 0.01) -> ReportContext:
-    run, _, _ = synthetic_run(path, noise=noise, calibrates=True)
-    return report_run(run).context
+    return synthetic_context(path, noise=noise, calibrates=True)
 
 
 def noise_with(start_sd: float, second_sd: float, measured_s: float = 30.0) -> Noise:
@@ -104,8 +105,7 @@ def test_its_verdict_is_calibration_and_never_better_or_worse(tmp_path: Path) ->
 
 def test_page_and_markdown_tell_noise_advice_and_fitness(tmp_path: Path) -> None:
     context = calibrated(tmp_path / "run")
-    html = (tmp_path / "run" / "report.html").read_text("utf-8")
-    for text in (html, render_markdown(context)):
+    for text in (render_html(context), render_markdown(context)):
         for title in ("Noise", "Detectable effect", "Time to decide", "Advice", "Fitness"):
             assert title in text
         assert "Calibration of this host" in text

@@ -52,6 +52,7 @@ from support.notes import codes_in
 from support.runs.command import pgassay
 from support.synthetic.directories import SPEC, synthetic_run
 from support.synthetic.environments import environment_of
+from support.synthetic.report_contexts import synthetic_context
 from support.synthetic.stored_trials import trial_file
 
 pytestmark = pytest.mark.slow
@@ -73,8 +74,7 @@ def expected(text: str, records: list[dict[str, object]]) -> Expectation:
 
 @pytest.fixture
 def floor(tmp_path: Path) -> NoiseFloor:
-    run, _, _ = synthetic_run(tmp_path / "earlier", noise=0.01)
-    found = report_run(run).context.analysis.noise.floor
+    found = synthetic_context(tmp_path / "earlier", noise=0.01).analysis.noise.floor
     assert found is not None
     return found
 
@@ -345,7 +345,9 @@ def test_the_detectable_effect_of_a_t_test_is_the_textbooks() -> None:
     assert found.detectable == pytest.approx(math.expm1(0.010277), rel=0.03)
 
 
-@pytest.mark.parametrize("blocks", [4, 6, 8])
+@pytest.mark.parametrize(
+    "blocks", [4, *(pytest.param(blocks, marks=pytest.mark.heavy) for blocks in (6, 8))]
+)
 def test_nine_of_ten_runs_find_the_detectable_effect(blocks: int) -> None:
     """The position in the block takes a degree of freedom, which few blocks miss most."""
     rule = false_positives.Rule("", blocks, blocks)

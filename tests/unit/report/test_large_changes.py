@@ -18,9 +18,8 @@ from pgassay.quantities import (
     times,
 )
 from pgassay.report.tables.cells import interval, with_interval
-from pgassay.workflows.reporting import analyse_run
 from support.notes import codes_in
-from support.synthetic.directories import synthetic_run
+from support.synthetic.report_contexts import synthetic_context
 
 
 @pytest.mark.parametrize(
@@ -44,8 +43,7 @@ def test_the_noun_of_a_multiple_follows_the_rules_of_the_language(
 
 def test_what_a_run_finds_is_a_multiple_above_a_hundred_per_cent(tmp_path: Path) -> None:
     assert [gain(15.0), gain(283.0)] == ["15 %", "3.8 times"]
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.6)
-    analysis = analyse_run(run).analysis
+    analysis = synthetic_context(tmp_path, effects={"a2": 0.3}, noise=0.6).analysis
     (verdict,) = analysis.answer.verdicts()
     (why_,) = analysis.answer.undecided
     assert is_multiple(why_.excludes_above_pct)
@@ -85,8 +83,7 @@ def test_one_rule_says_how_the_ends_of_an_interval_are_written(
 
 
 def test_sentences_follow_it(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.3}, noise=0.6)
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, effects={"a2": 0.3}, noise=0.6)
     assert "findings/interval-to-multiple-of-blocks" in codes_in(context.ending.rows[0].sentence)
 
 
@@ -98,8 +95,7 @@ def test_a_rate_has_three_digits_and_no_number_an_exponent() -> None:
 
 
 def test_the_sentence_of_a_large_effect_keeps_per_cent_as_its_values(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 1.5})
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, effects={"a2": 1.5})
     (verdict,) = context.analysis.answer.verdicts()
     (row,) = context.ending.rows
     assert row.sentence.code == "findings/answer/verdicts/faster.tps-multiple"

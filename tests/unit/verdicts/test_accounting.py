@@ -23,10 +23,9 @@ from pgassay.notes import Note, Value
 from pgassay.report.document.table import Table
 from pgassay.report.sections.behaviour.waits import waits
 from pgassay.report.tables.time_parts import accounting_table, summing
-from pgassay.workflows.reporting import analyse_run
 from support.notes import values_in
 from support.synthetic.designs import plan_of_spec
-from support.synthetic.directories import synthetic_run
+from support.synthetic.report_contexts import synthetic_context
 
 FIRST = {"wal": 0.200, "cpu": 0.300, "client": 0.050}
 
@@ -179,8 +178,7 @@ def test_samples_that_count_more_than_a_transaction_took_are_admitted(
 
 
 def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, effects={"a2": 0.12})
     classes, events = (one for one in waits.blocks(context) if isinstance(one, Table))
     for table, columns in (
         (accounting_table(context), ("baseline_ms", "level_ms", "difference_ms")),
@@ -197,8 +195,7 @@ def test_tables_show_rows_that_sum(tmp_path: Path) -> None:
 
 
 def test_an_a_a_run_is_not_explained(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", calibrates=True)
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, calibrates=True)
     assert context.analysis.answer.accounting == ()
     assert not context.of_kind(FindingKind.EXPLANATION)
 

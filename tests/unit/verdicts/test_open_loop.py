@@ -23,6 +23,7 @@ from pgassay.report.sections.record.measured import comparison_table
 from pgassay.spec.endpoints import PRIMARY_METRICS
 from pgassay.workflows.reporting import analyse_run
 from support.synthetic.directories import SPEC, synthetic_run
+from support.synthetic.report_contexts import synthetic_context
 
 pytestmark = pytest.mark.slow
 
@@ -150,8 +151,7 @@ def _as_response(one: SliceMeasures, metric: str) -> SliceMeasures:
 
 def test_the_noise_of_every_primary_metric_is_kept(tmp_path: Path) -> None:
     spec = OPEN.replace('step = "10s"', 'step = "40s"')
-    run, _, _ = synthetic_run(tmp_path / "run", spec_text=spec)
-    floor = analyse_run(run).analysis.noise.floor
+    floor = synthetic_context(tmp_path, spec_text=spec).analysis.noise.floor
     assert floor is not None
     noises = {noise.metric: noise for noise in floor.metrics}
     assert set(noises) == set(PRIMARY_METRICS)

@@ -21,9 +21,9 @@ from pgassay.findings.registry import find
 from pgassay.plan.model import Plan
 from pgassay.report.sections.answer.why import difference_table
 from pgassay.report.sections.record.measured import comparison_table
-from pgassay.workflows.reporting import analyse_run
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.directories import synthetic_run
+from support.synthetic.report_contexts import synthetic_context
 
 COSTS = [name for name, metric in METRICS.items() if metric.group in ("cost", "waits")]
 DIFFERENT = (Verdict.BETTER, Verdict.WORSE, Verdict.NEGLIGIBLE)
@@ -114,8 +114,7 @@ def test_the_primary_verdict_does_not_change() -> None:
 
 
 def test_text_table_and_verdict_of_a_row_never_contradict_each_other(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", effects={"a2": 0.12})
-    context = analyse_run(run)
+    context = synthetic_context(tmp_path, effects={"a2": 0.12})
     told = [f for f in context.of_kind(FindingKind.EXPLANATION) if f.comparison is not None]
     assert told
     for finding, result in zip(told, difference_table(context).column("verdict"), strict=True):

@@ -116,10 +116,10 @@ def read_table(path: Path, name: str) -> pa.Table:
     if name == _ADDED_LATER and not path.exists():
         return TABLES[name].empty_table()
     with clear_read_errors(path):
-        _refuse_lacking(path, name)
+        stored = _stored_schema(path, name)
         found = pq.read_table(path, schema=_SCHEMAS[name])
         found.validate(full=True)  # texts that are no UTF-8
-        return found.replace_schema_metadata(pq.read_schema(path).metadata)
+        return found.replace_schema_metadata(stored.metadata)
 
 
 class Batched:
@@ -129,7 +129,7 @@ class Batched:
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
         with clear_read_errors(path):
-            _refuse_lacking(path, name)
+            _stored_schema(path, name)
             self.num_rows: int = pq.read_metadata(path).num_rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -141,11 +141,14 @@ class Batched:
                 yield batch
 
 
-def _refuse_lacking(path: Path, name: str) -> None:
+def _stored_schema(path: Path, name: str) -> pa.Schema:
+    """Raises DirectoryRefused where a column is missing that every version has written."""
     needed = {field.name for field in _SCHEMAS[name] if not field.nullable}
-    missing = needed - set(pq.read_schema(path).names)
+    stored = pq.read_schema(path)
+    missing = needed - set(stored.names)
     if missing:
         raise DirectoryRefused("column-missing", path, column=min(missing))
+    return stored
 
 
 @contextmanager
