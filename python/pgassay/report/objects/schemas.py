@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from pgassay.analysis.compare.model import Comparison, Estimate, Interaction, SimpleEffect, Trend
 from pgassay.analysis.gates.model import GateCheck
@@ -71,8 +72,9 @@ _ROOTS = (
 )
 
 
+@cache
 def json_schema(name: str) -> Schema:
-    """The schema of an object of `_OBJECTS`."""
+    """The schema of an object of `_OBJECTS`, which takes a second; callers do not change it."""
     types = Types(_ROOTS)
     title, properties = _OBJECTS[name](types)
     properties = {"schema": {"const": title}, **properties}
