@@ -4,8 +4,10 @@
 //! transaction, in a client's variables. Never: shows a value, or copies the rows for a thread or
 //! a client.
 
+mod column;
 mod rows;
 mod supply;
 
-pub use rows::{ColumnPart, Kind, Rows, RowsProblem};
-pub use supply::Supply;
+pub use column::{ColumnPart, Kind, RowsProblem};
+pub use rows::Rows;
+pub use supply::{Ahead, Supply};

@@ -6,50 +6,11 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-
+use super::column::{ColumnPart, DOUBLE, FALSE, INT, Kind, RowsProblem, TEXT, TRUE, split_text};
 use crate::script::{Content, Slot, Value, Variables};
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Int,
-    Double,
-    Bool,
-    Text,
-}
-
-/// A part of a column: the values in these buffers.
-#[derive(Debug, Clone, Copy)]
-pub struct ColumnPart<'b> {
-    pub kind: Kind,
-    /// A bit for each value that is not NULL, the lowest of a byte first; none without NULL.
-    pub validity: Option<&'b [u8]>,
-    /// Of text: where each value begins in `data`, and the last one ends, as 32-bit integers.
-    pub starts: &'b [u8],
-    /// 64-bit integers or doubles in the machine's order, bits of booleans, or bytes of texts.
-    pub data: &'b [u8],
-}
-
-/// Why a part cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RowsProblem {
-    #[error("its buffers are too short")]
-    Short,
-    #[error("its columns are not those of the rows before")]
-    OtherColumns,
-    #[error("a text has a zero byte, which PostgreSQL does not take")]
-    ZeroByte,
-}
-
-/// Each value begins with one of these bytes.
-const NULL: u8 = 0;
-const INT: u8 = 1;
-const DOUBLE: u8 = 2;
-const FALSE: u8 = 3;
-const TRUE: u8 = 4;
-const TEXT: u8 = 5;
+/// Rows in a block, of as many bytes as 32 bits can count.
+const BLOCK: usize = 1024;
 
 #[derive(Default)]
 pub struct Rows {
@@ -57,8 +18,10 @@ pub struct Rows {
     rows: usize,
     /// Bytes of a row; none where there are texts.
     width: Option<usize>,
-    /// Where each row begins in `values`, if they have not all as many bytes.
-    starts: Vec<u64>,
+    /// Where each row begins, if they have not all as many bytes: behind the start of its block.
+    starts: Vec<u32>,
+    /// Where each block of rows begins in `values`.
+    blocks: Vec<usize>,
     values: Vec<u8>,
 }
 
@@ -99,29 +62,62 @@ impl Rows {
         }
         let bytes = self.values.len();
         for row in 0..length {
-            if self.width.is_none() {
-                self.starts.push(self.values.len() as u64);
-            }
-            for column in columns {
-                if let Err(problem) = column.write(row, &mut self.values) {
-                    self.starts.truncate(self.rows);
-                    self.values.truncate(bytes);
-                    return Err(problem);
-                }
+            let written = self.begin_row(self.rows + row).and_then(|()| {
+                let mut columns = columns.iter();
+                columns.try_for_each(|column| column.write(row, &mut self.values))
+            });
+            if let Err(problem) = written {
+                self.starts.truncate(self.rows);
+                self.blocks.truncate(self.starts.len().div_ceil(BLOCK));
+                self.values.truncate(bytes);
+                return Err(problem);
             }
         }
         self.rows += length;
         Ok(())
     }
 
-    /// Sets a client's variables to a row; a column without a slot is left out.
-    pub fn assign(&self, row: usize, slots: &[Option<Slot>], variables: &mut Variables) {
-        let start = match self.width {
+    fn begin_row(&mut self, row: usize) -> Result<(), RowsProblem> {
+        if self.width.is_some() {
+            return Ok(());
+        }
+        let at = self.values.len();
+        if row.is_multiple_of(BLOCK) {
+            self.blocks.push(at);
+        }
+        let block = self.blocks.last().copied().unwrap_or_default();
+        let behind = u32::try_from(at - block).map_err(|_| RowsProblem::Large)?;
+        self.starts.push(behind);
+        Ok(())
+    }
+
+    /// Where a row begins in `values`.
+    fn start(&self, row: usize) -> usize {
+        match self.width {
             // Nothing else is read from the memory for it.
             Some(width) => row * width,
-            None => self.starts.get(row).copied().unwrap_or_default() as usize,
-        };
-        let mut rest = self.values.get(start..).unwrap_or_default();
+            None => {
+                let block = self.blocks.get(row / BLOCK).copied().unwrap_or_default();
+                block + self.starts.get(row).copied().unwrap_or_default() as usize
+            }
+        }
+    }
+
+    /// Lets the processor fetch where a row begins, before `fetch` needs it.
+    pub fn fetch_start(&self, row: usize) {
+        fetch(self.starts.get(row));
+    }
+
+    /// Lets the processor fetch the first bytes of a row, before `assign` needs them.
+    pub fn fetch(&self, row: usize) {
+        let start = self.start(row);
+        fetch(self.values.get(start));
+        fetch(self.values.get(start + LINE));
+    }
+
+    /// Sets a client's variables to a row; a column without a slot is left out.
+    pub fn assign(&self, row: usize, slots: &[Option<Slot>], variables: &mut Variables) {
+        let mut rest = self.values.get(self.start(row)..).unwrap_or_default();
         for (slot, kind) in slots.iter().zip(&self.kinds) {
             let Some((tag, after)) = rest.split_first() else {
                 return;
@@ -132,12 +128,11 @@ impl Rows {
                 DOUBLE => Content::Exact(f64::from_le_bytes(eight())),
                 FALSE | TRUE => Content::Value(Value::Bool(*tag == TRUE)),
                 TEXT => {
-                    let length = after.first_chunk().copied().map_or(0, u32::from_le_bytes);
-                    let end = length as usize + 4;
+                    let (text, after) = split_text(after);
                     if let Some(slot) = slot {
-                        variables.set_given(*slot, after.get(4..end).unwrap_or_default());
+                        variables.set_given(*slot, text);
                     }
-                    rest = after.get(end..).unwrap_or_default();
+                    rest = after;
                     continue;
                 }
                 _ => Content::Value(Value::Null),
@@ -158,64 +153,19 @@ impl fmt::Debug for Rows {
     }
 }
 
-impl Kind {
-    /// Bytes of a value with the one that it begins with; none of texts, which differ.
-    fn width(self) -> Option<usize> {
-        match self {
-            Kind::Int | Kind::Double => Some(9),
-            Kind::Bool => Some(1),
-            Kind::Text => None,
-        }
+/// Bytes that a processor fetches together.
+const LINE: usize = 64;
+
+/// What a transaction waits for otherwise, a place of a large memory drawn at random.
+fn fetch<T>(place: Option<&T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(place) = place {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: fetching ahead reads nothing into the program, and faults nowhere.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
     }
-}
-
-impl ColumnPart<'_> {
-    fn write(&self, row: usize, output: &mut Vec<u8>) -> Result<(), RowsProblem> {
-        if let Some(bits) = self.validity
-            && !bit(bits, row)?
-        {
-            // As many bytes as any other value, but for a text.
-            output.resize(output.len() + self.kind.width().unwrap_or(1), NULL);
-            return Ok(());
-        }
-        match self.kind {
-            Kind::Int => {
-                output.push(INT);
-                let value = i64::from_ne_bytes(fixed(self.data, row)?);
-                output.extend_from_slice(&value.to_le_bytes());
-            }
-            Kind::Double => {
-                output.push(DOUBLE);
-                let value = f64::from_ne_bytes(fixed(self.data, row)?);
-                output.extend_from_slice(&value.to_le_bytes());
-            }
-            Kind::Bool => output.push(if bit(self.data, row)? { TRUE } else { FALSE }),
-            Kind::Text => {
-                let edge = |at| fixed(self.starts, at).map(u32::from_ne_bytes);
-                let (begin, end) = (edge(row)?, edge(row + 1)?);
-                let text = self.data.get(begin as usize..end as usize);
-                let text = text.ok_or(RowsProblem::Short)?;
-                if text.contains(&0) {
-                    return Err(RowsProblem::ZeroByte);
-                }
-                output.push(TEXT);
-                output.extend_from_slice(&(end - begin).to_le_bytes());
-                output.extend_from_slice(text);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn bit(bits: &[u8], at: usize) -> Result<bool, RowsProblem> {
-    let byte = bits.get(at / 8).ok_or(RowsProblem::Short)?;
-    Ok(byte >> (at % 8) & 1 == 1)
-}
-
-fn fixed<const N: usize>(data: &[u8], at: usize) -> Result<[u8; N], RowsProblem> {
-    let rest = data.get(at * N..);
-    let found = rest.and_then(|rest| rest.first_chunk().copied());
-    found.ok_or(RowsProblem::Short)
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 #[cfg(test)]
@@ -310,6 +260,34 @@ mod tests {
             [Value::Int(2), Value::Bool(true)],
         ];
         assert_eq!(taken, expected.map(|row| row.map(Content::Value)));
+    }
+
+    #[test]
+    fn texts_of_any_length_are_found_in_every_block() {
+        let lengths = || (0..3 * BLOCK).map(|row| row % 600);
+        let mut starts = vec![0];
+        starts.extend(lengths().scan(0, |end, length| {
+            *end += u32::try_from(length).unwrap();
+            Some(*end)
+        }));
+        let (starts, data) = (text(&starts), vec![b'x'; lengths().sum()]);
+        let mut rows = Rows::new(vec![Kind::Text]);
+        let column = ColumnPart {
+            kind: Kind::Text,
+            validity: None,
+            starts: &starts,
+            data: &data,
+        };
+        rows.add(3 * BLOCK, &[column]).unwrap();
+        let mut names = Names::default();
+        let slot = names.slot(b"t");
+        let mut variables = names.variables();
+        for (row, length) in lengths().enumerate() {
+            rows.fetch(row);
+            rows.assign(row, &[Some(slot)], &mut variables);
+            let expected = Content::Given(vec![b'x'; length]);
+            assert_eq!(variables.get(slot), Some(&expected));
+        }
     }
 
     #[test]

@@ -12,6 +12,11 @@ use crate::config::{RowOrder, Share};
 use crate::random::Random;
 use crate::script::{Slot, Variables};
 
+/// The rows of a client's next two transactions of a scenario. They are on their way from the memory
+/// while the transaction before waits for its answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ahead(Option<[usize; 2]>);
+
 #[derive(Debug)]
 pub struct Supply {
     rows: Arc<Rows>,
@@ -35,11 +40,21 @@ impl Supply {
         }
     }
 
-    /// Takes the next row; `random` is the client's own.
-    pub fn take(&self, random: &mut Random, variables: &mut Variables) {
+    /// Takes the next row; `random` and the rows that it has drawn `ahead` are the client's own.
+    pub fn take(&self, random: &mut Random, ahead: &mut Ahead, variables: &mut Variables) {
         let count = self.rows.len().max(1);
         let row = match self.order {
-            RowOrder::Random => random.index(count),
+            RowOrder::Random => {
+                let Ahead(Some([row, next])) = *ahead else {
+                    *ahead = Ahead(Some([random.index(count), random.index(count)]));
+                    return self.take(random, ahead, variables);
+                };
+                let later = random.index(count);
+                self.rows.fetch_start(later);
+                self.rows.fetch(next);
+                *ahead = Ahead(Some([next, later]));
+                row
+            }
             RowOrder::Sequential => {
                 let taken = self.taken.fetch_add(1, Ordering::Relaxed);
                 self.share.nth(taken) % count
@@ -72,9 +87,9 @@ mod tests {
         let mut variables = names.variables();
         let supply = Supply::new(Arc::new(rows), order, vec![Some(slot)], share);
         let mut random = Random::new(1, client, Purpose::Row);
-        let mut found = Vec::new();
+        let (mut found, mut ahead) = (Vec::new(), Ahead::default());
         for _ in 0..count {
-            supply.take(&mut random, &mut variables);
+            supply.take(&mut random, &mut ahead, &mut variables);
             match variables.get(slot) {
                 Some(Content::Value(Value::Int(value))) => found.push(*value),
                 other => panic!("{other:?}"),

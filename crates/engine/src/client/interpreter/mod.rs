@@ -10,6 +10,7 @@ mod pause;
 mod shell;
 
 use crate::messages::{PIPELINE_ROLLBACK, ROLLBACK, Request, SYNC, SendMode};
+use crate::parameters::Ahead;
 use crate::program::{Operation, OperationKind, Program};
 use crate::random::Random;
 use crate::script::{Capture, Content, Context, Expression, Fault, Value, Variables};
@@ -42,6 +43,8 @@ pub struct Interpreter {
     random: Random,
     /// Draws rows of parameters.
     rows: Random,
+    /// By scenario, the rows that it has drawn.
+    ahead: Vec<Ahead>,
     variables: Variables,
     /// Whether each statement is prepared, by its number.
     prepared: Vec<bool>,
@@ -63,6 +66,7 @@ impl Interpreter {
         Interpreter {
             random: program.random(number),
             rows: program.rows(number),
+            ahead: vec![Ahead::default(); program.scenarios.len()],
             variables: program.variables(number),
             prepared,
             scenario: 0,
@@ -94,8 +98,10 @@ impl Interpreter {
         self.scenario = scenario;
         self.operation = 0;
         let supply = program.scenarios.get(scenario);
-        if let Some(supply) = supply.and_then(|scenario| scenario.supply.as_ref()) {
-            supply.take(&mut self.rows, &mut self.variables);
+        if let Some(supply) = supply.and_then(|scenario| scenario.supply.as_ref())
+            && let Some(ahead) = self.ahead.get_mut(scenario)
+        {
+            supply.take(&mut self.rows, ahead, &mut self.variables);
         }
     }
 
