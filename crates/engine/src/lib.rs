@@ -70,6 +70,7 @@ mod network;
 mod outcome;
 mod parameters;
 mod program;
+mod progress;
 mod random;
 mod record;
 mod replay;
@@ -80,8 +81,9 @@ mod setup;
 mod worker;
 
 pub use error::EngineError;
-pub use load::{Load, Progress};
+pub use load::Load;
 pub use outcome::{Intervals, LEADING_BITS, Merging, Outcome};
 pub use parameters::{ColumnPart, Kind, Rows, RowsProblem};
+pub use progress::Progress;
 pub use replay::{Columns, Figures, Replay, Texts};
 pub use script::{check_script, check_sql, script_statements};

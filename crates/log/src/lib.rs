@@ -15,6 +15,7 @@
 //!   other only.
 
 mod call;
+mod counts;
 mod entry;
 mod error;
 mod forms;

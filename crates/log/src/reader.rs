@@ -6,11 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::counts::Counts;
 use crate::entry::Entry;
 use crate::error::LogError;
 use crate::forms::{CsvForm, Cutter, Form, JsonForm, Prefix, StderrForm};
 use crate::scenarios::{Column, Scenario};
-use crate::sessions::{Counts, Sessions};
+use crate::sessions::Sessions;
 use crate::trace::Rows;
 
 #[derive(Debug, Clone, Deserialize)]

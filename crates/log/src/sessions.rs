@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
 use crate::call::{Call, Protocol, Values};
+use crate::counts::{Counts, SECOND_US};
 use crate::entry::{Entry, Severity};
 use crate::lexer::{Scanned, scan};
 use crate::message::{Said, Step, said};
@@ -17,31 +16,6 @@ use crate::scenarios::Scenarios;
 use crate::templates::Templates;
 use crate::trace::{Names, Trace, Whose};
 use crate::transactions::{Ends, Gathering, Open};
-
-const SECOND_US: i64 = 1_000_000;
-
-/// What the log has of entries.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Counts {
-    /// Of sessions that were asked for.
-    pub(crate) entries: u64,
-    pub(crate) statements: u64,
-    pub(crate) with_duration: u64,
-    pub(crate) shortest_us: Option<i64>,
-    pub(crate) busy_us: i64,
-    pub(crate) failed: u64,
-    pub(crate) first_us: Option<i64>,
-    pub(crate) last_us: i64,
-    /// How often a time was more than a second before the latest one.
-    pub(crate) back: u64,
-    pub(crate) whole_seconds: bool,
-    pub(crate) simple: u64,
-    pub(crate) extended: u64,
-    pub(crate) prepared: u64,
-    pub(crate) sessions: u64,
-    pub(crate) cut: u64,
-    pub(crate) not_utf8: u64,
-}
 
 /// Parse and bind before an execution.
 #[derive(Debug, Default)]
@@ -112,7 +86,7 @@ impl Sessions {
         if said == Said::Nothing {
             return;
         }
-        self.count_time(entry.time_us);
+        self.counts.entry(entry.time_us);
         let place = self.place(&entry.process);
         let mut session = match self.present[place].take() {
             Some(session) if *session.id == *entry.session => session,
@@ -165,15 +139,6 @@ impl Sessions {
             && is(&self.asked.user, &entry.user)
             && is(&self.asked.application, &entry.application)
             && !self.asked.without_applications.iter().any(passed_over)
-    }
-
-    fn count_time(&mut self, time_us: i64) {
-        let counts = &mut self.counts;
-        counts.entries += 1;
-        counts.whole_seconds &= time_us % SECOND_US == 0;
-        counts.back += u64::from(counts.first_us.is_some() && time_us < counts.last_us - SECOND_US);
-        counts.first_us = Some(counts.first_us.map_or(time_us, |first| first.min(time_us)));
-        counts.last_us = counts.last_us.max(time_us);
     }
 
     fn place(&mut self, process: &[u8]) -> usize {
@@ -378,21 +343,7 @@ impl Sessions {
     }
 
     fn complete(&mut self, session: &mut Session, mut call: Call) {
-        let counts = &mut self.counts;
-        counts.statements += 1;
-        match call.protocol {
-            Protocol::Simple => counts.simple += 1,
-            Protocol::Extended => counts.extended += 1,
-            Protocol::Prepared => counts.prepared += 1,
-        }
-        if let Some(duration_us) = call.duration_us {
-            counts.with_duration += 1;
-            counts.busy_us += duration_us;
-            if call.failed.is_none() {
-                let shortest = counts.shortest_us.unwrap_or(duration_us);
-                counts.shortest_us = Some(shortest.min(duration_us));
-            }
-        }
+        self.counts.call(&call);
         if self.asked.trace {
             // Times have milliseconds: within a session a start is never before the one before.
             call.start_us = call.start_us.max(session.started_us);

@@ -9,6 +9,7 @@ mod failure_report;
 mod interpreter;
 mod pace;
 mod session;
+mod state;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use failure_report::without_text;
 use interpreter::{Interpreter, Stop};
 use pace::IdleState;
 pub use pace::Pace;
+pub use state::State;
 
 /// The state that the clients of one worker share.
 pub struct WorkerContext<'p> {
@@ -37,26 +39,6 @@ pub struct WorkerContext<'p> {
     /// Scratch space for the evaluation of expressions.
     pub stack: Vec<Value>,
     pub pace: Pace<'p>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Between transactions, with no statement running.
-    Idle,
-    /// Statements of a slice's variant are running.
-    Switching,
-    /// A statement of a transaction is running.
-    Waiting,
-    /// The script of a transaction sleeps.
-    Sleeping,
-    /// The ROLLBACK of a failed transaction is running; the transaction may then be tried again.
-    RollingBack { retries: bool },
-    /// The connection is lost; another is opened after a pause.
-    Lost,
-    /// Another connection is being opened.
-    Opening,
-    /// The connection is lost and will not be opened again.
-    Gone,
 }
 
 pub struct Client {

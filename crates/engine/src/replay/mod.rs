@@ -32,9 +32,10 @@ use session::Context;
 use worker::Worker;
 
 use crate::error::EngineError;
-use crate::load::{LEAD_NS, Progress, panic_text};
+use crate::load::{LEAD_NS, panic_text};
 use crate::network::{BusyPoll, Epoll};
 use crate::outcome::{LoadTimes, Outcome, ScenarioOutcome, ShareReport};
+use crate::progress::Progress;
 use crate::record::progress::Shared;
 use crate::record::{Recorder, Report, Scope};
 use crate::schedule::{Schedule, Span};
