@@ -106,7 +106,7 @@ def test_an_observation_goes_on_in_its_directory(lab_server: LabServer, tmp_path
             session.execute("ALTER SYSTEM RESET work_mem")
             session.execute("SELECT pg_reload_conf()")
         found = ended(process)
-    changed = json.loads((run / "observation.json").read_text())["changed_settings"]
+    changed = found["changed_settings"]
     assert [(one["name"], one["first"], one["second"]) for one in changed] == [
         ("work_mem", "4096kB", "5120kB"),
         ("work_mem", "5120kB", "4096kB"),

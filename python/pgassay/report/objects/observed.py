@@ -49,6 +49,7 @@ def summary_object(run: str, context: ObservationContext) -> dict[str, Any]:
             "server": described.server,
             "seconds": observed.seconds,
             "ended_by": described.ended_by,
+            "changed_settings": [one.model_dump() for one in described.changed_settings],
             **fields(observed, "commits", "averages", "largest"),
             "unknown": {name: asdict(one) for name, one in observed.unknown.items()},
             **fields(observed, "active_sessions", "classes", "events", "sampled_waits"),
