@@ -33,7 +33,7 @@ from pgassay.spec.load.trace_file import read_trace
 from pgassay.trials.load.replay_load import ReplayLoad, ReplayRequest
 
 STATEMENTS = 10_000_000
-HEAD = 200_000
+HEAD = 50_000
 """Statements of a long trace that are replayed."""
 
 
