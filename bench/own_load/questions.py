@@ -101,6 +101,8 @@ def rows(own: Mapping[str, Answer], drawn: Mapping[str, Answer]) -> Iterator[tup
     for factor, one in own.items():
         other = drawn[factor]
         same = "yes" if one.verdict == other.verdict else "**no**"
+        if one.verdict == other.verdict == "undecided":
+            same = "both undecided"
         overlap = "yes" if one.overlaps(other) else "**no**"
         yield factor, *one.cells, *other.cells, same, overlap
 
