@@ -22,7 +22,7 @@ from pgassay.spec.load.trace_file import Trace, kinds_of, row_groups
 
 MOST_NUMBERS = 10_000
 """Statements with numbers of their own; all others share the last number."""
-_CONSTANT = re.compile(r"""'(?:[^']|'')*'|(?<![\w$.])\d[\w.]*""")
+CONSTANT = re.compile(r"""'(?:[^']|'')*'|(?<![\w$.])\d[\w.]*""")
 _LISTS = re.compile(r"\?(?:\s*,\s*\?)+")
 _WORD = re.compile(r"\s*([a-zA-Z]+)")
 _NO_WORD = "other"
@@ -37,7 +37,7 @@ class StatementNumbers:
 
     def number(self, text: str) -> int:
         """Returns the number of a statement."""
-        shape = hash(_LISTS.sub("?", _CONSTANT.sub("?", text)))
+        shape = hash(_LISTS.sub("?", CONSTANT.sub("?", text)))
         found = self._numbers.get(shape)
         if found is None:
             found = min(len(self.words), MOST_NUMBERS - 1)

@@ -8,7 +8,6 @@ parameter, which a plan shows as a constant.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from pgassay.notes import Note
 from pgassay.stored_notes import coded
 from pgassay.trials.load.interval_rows import INTERVAL_NS, Latencies, latency_summary
 from pgassay.trials.load.query_set.runner import Execution
+from pgassay.trials.load.trace_rows import CONSTANT
 from pgassay.trials.model.record import Columns
 
 BACKEND = "queries"
@@ -28,7 +28,6 @@ _NAMES = frozenset(
     ("Node Type", "Relation Name", "Index Name", "Alias", "Schema", "Subplan Name", "CTE Name")
 )
 """Keys of a plan whose texts hold no constant."""
-_CONSTANT = re.compile(r"""'(?:[^']|'')*'|(?<![\w$.])\d[\w.]*""")
 _COSTS = {
     "hit": "Shared Hit Blocks",
     "read": "Shared Read Blocks",
@@ -191,10 +190,10 @@ def _plan_of(one: Execution, is_private: bool) -> dict[str, Any]:
 
 
 def _without_constants(value: Any, key: str = "") -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and key != "Settings":
         return {name: _without_constants(one, name) for name, one in value.items()}
     if isinstance(value, list):
         return [_without_constants(one, key) for one in value]
     if isinstance(value, str) and key not in _NAMES:
-        return _CONSTANT.sub("?", value)
+        return CONSTANT.sub("?", value)
     return value

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgassay.plan.orders import permuted
 from pgassay.server.statements import statement
-from pgassay.trials.load.query_set.session import Executed, QuerySession
+from pgassay.trials.load.query_set.session import Executed, QuerySession, condition_of
 from pgassay.trials.load.query_set.texts import SentQuery
 
 Values = Sequence[bytes | None]
@@ -89,4 +89,6 @@ def _execute(
     if explains:
         text = statement("plans/explain_query").replace(b"{statement}", text)
     found = session.execute(text, values, arm.settings)
+    if values and found.message:  # the server's message may have a value in it
+        found = replace(found, message=condition_of(found.sqlstate))
     return Execution(name, arm.arm, repeat, found, explains)

@@ -23,6 +23,7 @@ from pgassay.server.statements import statement
 
 _ROWS_AT_A_TIME = 1000
 _POLL_MS = 100
+_TRIES = 10
 LOST = "connection"
 """In place of an SQLSTATE, as in the engine's results."""
 _ERRORS = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE)
@@ -90,12 +91,21 @@ class QuerySession:
         try:
             begun = self._send(self._beginning(settings), ())
             found = begun if begun.sqlstate else self._send(text, values)
-            if not self.is_lost:
-                self._pgconn.exec_(b"ROLLBACK")
+            self._roll_back()
         except psycopg.Error as error:  # of the connection
             message = str(error).partition("\n")[0]
             return Executed(began_ns, _core.now_ns(), 0, LOST, message)
         return found
+
+    def _roll_back(self) -> None:
+        """The query's own timeout may end a ROLLBACK, too, on a host that is very busy. A session
+        whose transaction cannot be ended is given up."""
+        for _ in range(_TRIES):
+            if self.is_lost or self._pgconn.transaction_status == pq.TransactionStatus.IDLE:
+                return
+            self._pgconn.exec_(b"ROLLBACK")
+        if self._pgconn.transaction_status != pq.TransactionStatus.IDLE:
+            self.close()
 
     def _beginning(self, settings: Mapping[str, str]) -> bytes:
         """Begins the transaction; the settings are those of the session again after it."""
@@ -143,6 +153,14 @@ class QuerySession:
             if result is None:
                 return
             yield result
+
+
+def condition_of(sqlstate: str) -> str:
+    """Returns the name of an SQLSTATE's condition, which holds no value of the user's."""
+    try:
+        return psycopg.errors.lookup(sqlstate).__name__
+    except KeyError:
+        return sqlstate
 
 
 def _error_of(result: pq.abc.PGresult) -> tuple[str, str]:
