@@ -52,6 +52,7 @@ CASES: tuple[tuple[dict[str, Any], dict[str, Any], str, str], ...] = (
         node("Aggregate", SEQ, Strategy="Hashed"), node("Aggregate", SEQ, Strategy="Sorted"),
         "grouping", "grouping",
     ),
+    (SEQ, SEQ | {"Lossy Heap Blocks": 9}, "bitmap-lossy", "bitmap-exact"),
     (SEQ, node("Memoize", SEQ), "node-added", "node-gone"),
     (SEQ, SEQ | {"JIT": {"Expressions": True}}, "jit", "no-jit"),
     (partitions("p1", "p2"), partitions("p1"), "partitions", "partitions"),

@@ -115,6 +115,11 @@ class PlanFacts:
         return Spill(sum(each.get("Sort Space Used", 0) for each in disk) + sum(groups))
 
     @cached_property
+    def lossy_pages(self) -> int:
+        """How many pages were read whole, as a bitmap of their rows did not fit into memory."""
+        return sum(node.get("Lossy Heap Blocks", 0) for node in self.nodes)
+
+    @cached_property
     def hashes(self) -> Spill:
         """In how many batches hash tables of joins were made, the largest."""
         return Spill(batches=max((node.get("Hash Batches", 1) for node in self.nodes), default=1))

@@ -134,6 +134,14 @@ def _spills(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
             yield Note(spilled if new else in_memory, values)
 
 
+def _bitmaps(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
+    old, new = before.lossy_pages, after.lossy_pages
+    if new and not old:
+        yield Note.of("analysis/plans/bitmap-lossy", pages=new)
+    elif old and not new:
+        yield Note.of("analysis/plans/bitmap-exact", pages=old)
+
+
 def _nodes(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
     for kind in _NAMED:
         old, new = before.kinds[kind], after.kinds[kind]
@@ -149,5 +157,6 @@ _RULES = (
     _parallel,
     _compiled,
     _spills,
+    _bitmaps,
     _nodes,
 )

@@ -18,6 +18,7 @@ from pgassay.report.brief.fitting import texts
 from pgassay.report.brief.plain import Part
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Paragraph
+from pgassay.report.document.section import shown
 from pgassay.report.document.table import Table
 from pgassay.report.document.text import Span, texts_of
 from pgassay.report.sections.answer.by_server import effect_table
@@ -25,6 +26,7 @@ from pgassay.report.sections.answer.effect import p_alone, verdict_table
 from pgassay.report.sections.answer.gates import gate_table
 from pgassay.report.sections.answer.why import difference_table, why
 from pgassay.report.sections.behaviour.waits import wait_event_table
+from pgassay.report.sections.queries.verdicts import most_important
 from pgassay.report.sections.record.method import caveats
 from pgassay.report.summaries import headline
 from pgassay.report.tables.by_arm import arm_table
@@ -48,6 +50,7 @@ def answer_parts(context: ReportContext) -> dict[str, Part]:
         "answer": _answers(context),
         "figures": _figures(context),
         "gates": [gate_table(context.gates)],
+        "queries": list(shown(most_important(context))),
         "meaning": [one.format(margin=margin, interval=interval) for one in meaning],
         "caveats": caveats.blocks(context),
         "why": _why(context),

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.queries.model import QueryEffect, QueryFailures, QuerySet, SetSummary
+from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.queries import counts_of
+from pgassay.findings.wording import measured
 from pgassay.language import Message, clauses, listed, tr
 from pgassay.quantities import count, milliseconds
 from pgassay.report.charts.effects.queries import queries_chart
@@ -32,6 +34,7 @@ from pgassay.report.tables.cells import (
 sentence = texts_of(__name__)
 
 _MOST_ON_A_TERMINAL = 10
+_TIME = METRICS["queries_mean"]
 
 
 @section("queries/verdicts", "Every query")
@@ -108,7 +111,8 @@ def _change(one: QueryEffect) -> Cell:
 def _times(one: QueryEffect) -> Cell:
     if one.baseline_ms is None or one.ms is None:
         return Cell(ABSENT)
-    return Cell(f"{milliseconds(one.baseline_ms)} → {milliseconds(one.ms)}", value=one.ms)
+    before, after = (measured(ms, _TIME, with_unit=False) for ms in (one.baseline_ms, one.ms))
+    return Cell(f"{before} → {after}", value=one.ms)
 
 
 def _both(name: str) -> Callable[[QueryEffect], Cell]:
@@ -139,7 +143,7 @@ _COLUMNS = (
     written("query", "Query", str, "heading"),
     column("verdict", "Verdict", _verdict, "text"),
     column("change_pct", Message("Change (95\xa0% interval)"), _change),
-    column("ms", "Time", _times),
+    column("ms", Message("Time, ms"), _times),
     written("weight", "Calls", whole),
     column("blocks", "Blocks", _both("blocks"), full_title="Blocks of shared buffers asked for"),
     column("temp", "Temp", _both("temp"), full_title="Temporary blocks, read and written"),
