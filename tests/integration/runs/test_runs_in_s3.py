@@ -8,26 +8,38 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import pytest
 
 from support.runs.broken import LOAD, WatchedRun, spec_file
 from support.runs.command import pgassay
 from support.runs.s3 import s3_server
+from support.synthetic.directories import synthetic_run
 
 FOLDER = "s3://lab/team/runs"
 RUN = f"{FOLDER}/one"
 
 
-def stored(environment: Mapping[str, str], file: str) -> bytes:
-    """A file of the run, at once: a command of ours may start when the run has ended."""
-    store = fsspec.filesystem(
+def store_of(environment: Mapping[str, str]) -> Any:
+    return fsspec.filesystem(
         "s3",
         key=environment["AWS_ACCESS_KEY_ID"],
         secret=environment["AWS_SECRET_ACCESS_KEY"],
         endpoint_url=environment["AWS_ENDPOINT_URL"],
     )
-    return bytes(store.cat_file(f"{RUN}/{file}"))
 
 
+def test_a_run_in_s3_is_listed_and_removed(tmp_path: Path) -> None:
+    run, _, _ = synthetic_run(tmp_path / "one", blocks=1)
+    with s3_server(tmp_path) as environment:
+        store_of(environment).put(str(run.path), RUN, recursive=True)
+        listed = pgassay("list", FOLDER, "--json", **environment)
+        (found,) = json.loads(listed.stdout)["runs"]
+        assert (found["run"], found["trials"]) == (RUN, 2)
+        assert f"removed {RUN} (" in pgassay("rm", RUN, "--yes", **environment).stdout
+        assert not store_of(environment).exists(RUN)
+
+
+@pytest.mark.heavy
 def test_a_run_is_stored_as_it_goes_and_continued_read_and_removed_by_its_url(
     tmp_path: Path, own_base: Path
 ) -> None:
@@ -49,7 +61,8 @@ def test_a_run_is_stored_as_it_goes_and_continued_read_and_removed_by_its_url(
             tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
             tool.forget()
             tool.wait_for(lambda: tool.says(LOAD), "a load")
-            assert stored(environment, "trials/0001/trial.json")
+            # At once: a command of ours may start when the run has ended.
+            assert store_of(environment).cat_file(f"{RUN}/trials/0001/trial.json")
             tool.interrupt()
             assert tool.end() == 130
         finally:

@@ -71,7 +71,7 @@ def test_where_all_statements_read_more_no_plan_of_one_has_changed() -> None:
 
 
 def test_what_a_server_does_each_night_is_no_incident_and_on_one_night_only_is() -> None:
-    slices = quiet(2, 7.0)
+    slices = quiet(2, 5.0)
     assert not find_incidents(slices).found
     slices.values["database", "", "temp_bytes"][PART] = 3e7
     assert [one.kind for one in find_incidents(slices).found] == ["temp-spill"]
