@@ -26,10 +26,11 @@ from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
 from pgassay.plan.whole_loads import QuerySet, Replayed
 from pgassay.refusals.refusal import UnfitValue
-from pgassay.spec.endpoints import endpoint_metrics
+from pgassay.spec.endpoints import endpoint_metrics, scenario_of
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
 from pgassay.spec.load.of_queries import counted_of, executions_of
+from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.stopping import stopping_of
 
@@ -154,7 +155,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         mode_reason=mode.reason,
         modes_refused=mode.refused,
         held_mode=mode.name if calibrates else BLOCKS,
-        endpoints=() if only_describes else _endpoints(spec),
+        endpoints=() if only_describes else _endpoints(spec, mode.name),
         replay=_replay(spec),
         queries=_queries(spec),
     )
@@ -174,13 +175,26 @@ def _queries(spec: Spec) -> QuerySet | None:
     return QuerySet(len(spec.workload.scenarios), counted_of(load), executions_of(load))
 
 
-def _endpoints(spec: Spec) -> tuple[Endpoint, ...]:
+def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:
     file, design = spec.file, spec.file.design
     try:
+        _check_scenarios(spec, mode)
         found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
     except UnfitValue as error:
         raise error.refusal from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())
+
+
+def _check_scenarios(spec: Spec, mode: str) -> None:
+    """Raises UnfitValue for an endpoint of a scenario that no trial of one arm runs."""
+    scenarios = [one.name for one in spec.workload.scenarios]
+    for name in spec.file.design.endpoints or {}:
+        named = scenario_of(name)
+        if named is not None and mode != BLOCKS:
+            raise UnfitValue("endpoint-of-alternating-arms", name=name, mode=mode)
+        if named is not None and named[0] not in scenarios:
+            near = did_you_mean(named[0], scenarios)
+            raise UnfitValue("endpoint-of-no-scenario", name=named[0], near=near)
 
 
 def _trial_s(steps: Sequence[Step], resets: int) -> float:

@@ -47,6 +47,8 @@ def usual_metric(load: LoadTable) -> PrimaryMetric:
     return "response_mean" if load.is_open else "latency_mean"
 
 
+OF_A_SCENARIO = ("mean", "p50", "p95", "p99")
+"""What can be an endpoint of one scenario, as in `payment.p99`."""
 _USUAL = "p99"
 MOST = 4
 """Endpoints beside the primary metric: they share 5 %, so each one makes all others weaker."""
@@ -57,6 +59,12 @@ def known_endpoints() -> Mapping[str, Mapping[str, Any]]:
     """Returns, by the name that users write, the metric of a closed loop, that of an open loop, and
     the usual margin as a share."""
     return tomllib.loads((files(__package__) / "endpoints.toml").read_text("utf-8"))
+
+
+def scenario_of(name: str) -> tuple[str, str] | None:
+    """Returns the scenario and the measure of an endpoint such as `payment.p99`; None of others."""
+    scenario, _, measure = name.rpartition(".")
+    return (scenario, measure) if scenario and measure in OF_A_SCENARIO else None
 
 
 def as_margins(written: Any) -> Any:
@@ -73,7 +81,7 @@ def as_margins(written: Any) -> Any:
 def checked_names(margins: Mapping[str, float | None]) -> None:
     """Raises ValueError for a name that is no endpoint, or for too many endpoints."""
     for name in margins:
-        if name not in known_endpoints():
+        if name not in known_endpoints() and scenario_of(name) is None:
             raise UnfitValue(
                 "endpoint-unknown", name=name, near=did_you_mean(name, known_endpoints())
             )
@@ -90,6 +98,11 @@ def endpoint_metrics(
     """
     found: dict[str, float] = {}
     for name, margin in _named(named, primary).items():
+        scenario = scenario_of(name)
+        if scenario is not None:
+            usual = max(smallest_effect, known_endpoints()[scenario[1]].get("margin", 0.0))
+            found[name] = usual if margin is None else margin
+            continue
         entry = known_endpoints()[name]
         metric = entry.get("open", entry["metric"]) if load.is_open else entry["metric"]
         if metric == primary:

@@ -33,7 +33,7 @@ from pgassay.analysis.compare.model import SAME, Comparison, IntervalKind, Verdi
 from pgassay.analysis.compare.rule import Rule, loads_compared
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.gates.judge import judge, ninety_of
-from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.reading.metrics import METRICS, Metric, part_of
 from pgassay.analysis.verdicts.collapses import collapsed, most_unseen
 from pgassay.analysis.verdicts.withdrawal import withdraw_set_by_load
 from pgassay.notes import Note
@@ -190,9 +190,10 @@ def measured_metrics(sides: Sequence[Side]) -> list[Metric]:
         )
         for side in sides
     ]
+    of_scenarios = sorted(name for name in set[str]().union(*by_side) if part_of(name))
     return [
-        metric
-        for name, metric in METRICS.items()
+        METRICS[name]
+        for name in (*METRICS, *of_scenarios)
         if name not in _OF_A_RUN and all(name in names for names in by_side)
     ]
 

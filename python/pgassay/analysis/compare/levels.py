@@ -197,9 +197,10 @@ def compare_levels(
     """Compares levels on these metrics but the primary one, metric by metric."""
     found = []
     rules = {one.metric: rule.of_endpoint(one, of=len(plan.endpoints)) for one in plan.endpoints}
-    for metric in METRICS.values():
-        wanted = metric.name in metrics and metric.name != plan.metric
-        if not wanted or not _is_measured(metric.name, trials):
+    of_scenarios = (METRICS[name] for name in rules if name not in METRICS)
+    for metric in (*METRICS.values(), *of_scenarios):
+        wanted = metric.name in metrics or metric.name in rules
+        if not wanted or metric.name == plan.metric or not _is_measured(metric.name, trials):
             continue
         tables = {step: block_table(metric, trials, plan, step) for step in loads}
         for factor in plan.factors:

@@ -30,6 +30,7 @@ from pgassay.analysis.measures.model import (
     Caveat,
     LatencyCurve,
     OtherUse,
+    ScenarioMeasures,
     StepMeasures,
     TrialMeasures,
 )
@@ -109,6 +110,8 @@ def measure_trial(
     values = {**whole.values, **server_cpu(summary)}
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
+    scenarios = measure_scenarios(steps, sources.load_of(steps))
+    values |= _endpoints_of(scenarios, plan)
     whole = replace(whole, level=None, values=values)
     reasons = trial.validity().notes
     return TrialMeasures(
@@ -125,12 +128,23 @@ def measure_trial(
         repeats=summary.repeats,
         is_repeated=bool(reasons) and summary.repeats is None,
         host=_host(sources, whole),
-        scenarios=measure_scenarios(steps, sources.load_of(steps)),
+        scenarios=scenarios,
         queries=read_queries(trial),
         server=summary.server,
         set_by_load=tuple(summary.set_by_load.items()),
         others=_other_use(summary),
     )
+
+
+def _endpoints_of(scenarios: Sequence[ScenarioMeasures], plan: Plan | None) -> dict[str, float]:
+    """The endpoints that are of single scenarios, over whole trials."""
+    wanted = {one.metric for one in plan.endpoints} if plan else set()
+    return {
+        name: value
+        for one in scenarios
+        for measure, value in one.quantiles_ms.items()
+        if (name := f"{one.scenario}.{measure}") in wanted
+    }
 
 
 def _other_use(summary: TrialFile) -> OtherUse | None:

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Literal
 
 from pgassay.notes import Term, terms_of
+from pgassay.spec.endpoints import OF_A_SCENARIO
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,7 @@ TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, PARALLEL, UNACCOUNTED)
 
 MEAN, BLOCKS, PLAN = "mean", "blocks", "plan"
 _OF_PARTS: Mapping[str, str] = {
-    MEAN: Term("ms"),
-    "p50": Term("ms"),
-    "p95": Term("ms"),
-    "p99": Term("ms"),
+    **dict.fromkeys(OF_A_SCENARIO, Term("ms")),
     BLOCKS: "",
     PLAN: "",
 }

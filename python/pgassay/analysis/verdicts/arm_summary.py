@@ -32,7 +32,9 @@ def summarise_arms(arms: Sequence[Arm], trials: Sequence[TrialMeasures]) -> tupl
     for arm in arms:
         own = by_arm[arm.id]
         by_metric = {
-            name: known for name in METRICS if (known := [v[name] for v in own if name in v])
+            name: known
+            for name in dict.fromkeys([*METRICS, *(name for v in own for name in v)])
+            if (known := [v[name] for v in own if name in v])
         }
         means = {name: sum(known) / len(known) for name, known in by_metric.items()}
         intervals = {

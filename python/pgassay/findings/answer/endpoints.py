@@ -40,7 +40,7 @@ def badge(verdict: Comparison, analysis: Analysis) -> Note:
     contrary = [
         Note.of(
             f"{_RULE}/badges.contrary",
-            metric=Term(_TEXTS["short"][one.metric]),
+            metric=_called(one.metric, "short"),
             verdict=Term(one.verdict.value),
         )
         for one, _ in analysis.answer.beside(verdict)
@@ -113,12 +113,18 @@ def endpoint_title(metric: str) -> str:
     return name or METRICS[metric].title
 
 
+def _called(metric: str, by: str) -> str:
+    """What a list of endpoints.toml calls a metric; that of a scenario is its own name."""
+    named: str | None = _TEXTS[by].get(metric)
+    return metric if named is None else Term(named)
+
+
 def price(plan: Plan) -> Note | None:
     """What the endpoints of a plan cost each other in power; None where there are none."""
     if not plan.endpoints or not plan.factors:
         return None
     named = tuple(
-        Note.of(f"{_RULE}/price.name", value=Term(_TEXTS["names"][one.metric]), margin=_margin(one))
+        Note.of(f"{_RULE}/price.name", value=_called(one.metric, "names"), margin=_margin(one))
         for one in plan.endpoints
     )
     count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
@@ -151,7 +157,7 @@ def _clause(one: Comparison, endpoint: Endpoint) -> Note:
     )
     return Note.of(
         f"{_RULE}/clauses.{form}",
-        name=Term(_TEXTS["names"][one.metric]),
+        name=_called(one.metric, "names"),
         effect=effect,
         size=Note.of("findings/points", value=abs(one.difference))
         if in_points
