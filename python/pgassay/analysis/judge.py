@@ -126,7 +126,10 @@ def judge(
         standstills=idle,
         reached=reached,
         queries=query_set(
-            plan, [each for one in trials for each in one.queries], withdrawn=set(withdrawn)
+            plan,
+            [each for one in trials for each in one.queries],
+            withdrawn=set(withdrawn),
+            verdicts=[one for one in comparisons if one.metric == OF_QUERIES and one.step is None],
         ),
         carry_over=carried,
         carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),

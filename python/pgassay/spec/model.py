@@ -131,7 +131,9 @@ class DesignTable(StoppingKeys):
     """The `[design]` table: what is compared, in how many blocks, and when the run may end."""
 
     smallest_effect: Share = Field(
-        0.02, description="the smallest relative difference that matters, such as '2%'"
+        0.02,
+        description="the smallest relative difference that matters, such as '2%'; of a query"
+        " set 10 % where it is left out",
     )
     metric: PrimaryMetric | None = Field(
         None,
@@ -246,6 +248,17 @@ class ProfileTable(Table):
     off_cpu: bool = Field(
         False, description="also where sessions wait, in a second profile of the same length"
     )
+
+
+_OF_A_QUERY = 0.1
+"""The smallest difference that matters of a query, unless the file says otherwise."""
+
+
+def as_design_of_queries(design: DesignTable) -> DesignTable:
+    """Returns the table with the usual margin of a set of queries, where it names none."""
+    if "smallest_effect" in design.model_fields_set:
+        return design
+    return design.model_copy(update={"smallest_effect": _OF_A_QUERY})
 
 
 class ExperimentFile(Table):

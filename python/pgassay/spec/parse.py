@@ -17,7 +17,7 @@ from pgassay.spec.factors.variants import Variants, read_variants
 from pgassay.spec.load.of_queries import as_step_of_queries
 from pgassay.spec.load.replayed import as_step, trace_of
 from pgassay.spec.load.trace_file import TraceFacts
-from pgassay.spec.model import ExperimentFile
+from pgassay.spec.model import ExperimentFile, as_design_of_queries
 from pgassay.spec.reading.tables import parsed_toml, read_table
 from pgassay.spec.reading.texts import Roots, path_from, text_of
 from pgassay.spec.refusals.arms import OF_ARMS
@@ -113,7 +113,7 @@ def parse_spec(
     given = seed if seed is not None else file.design.seed
     if file.workload.queries is not None:
         load = as_step_of_queries(file.load, len(materials[0].scenarios))
-        file = file.model_copy(update={"load": load})
+        file = file.model_copy(update={"load": load, "design": as_design_of_queries(file.design)})
     spec = Spec(
         file=_warmed_up(file, [materials[0], *materials[1].workloads.values()]),
         workload=materials[0],

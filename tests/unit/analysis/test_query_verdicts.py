@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.plan.model import Plan
+from pgassay.spec.endpoints import OF_QUERIES
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.plans import plan as explained
 from support.synthetic.plans import scan
+from support.synthetic.trials import trials_of
 
 PLAN = plan_of_levels(least=6, design="mode = 'blocks'\nsmallest_effect = 0.1")
 
@@ -126,3 +130,21 @@ def test_variances_are_never_made_smaller_and_few_or_unlike_ones_gain_nothing() 
     few, gained = moderated(alike[:9], 5.0)
     assert gained == 0.0
     assert np.array_equal(few, alike[:9])
+
+
+def test_a_set_says_of_its_geometric_mean_what_the_verdict_of_the_run_says() -> None:
+    found = trials(PLAN, 12, np.random.default_rng(6))
+    steps = trials_of(PLAN)
+    measures = [
+        replace(
+            one,
+            whole=replace(one.whole, values={OF_QUERIES: math.exp(0.01 * one.position)}),
+            queries=(queries,),
+        )
+        for one, queries in zip(steps, found, strict=True)
+    ]
+    answer = answer_of("", replace(PLAN, metric=OF_QUERIES, endpoints=()), measures)
+    (verdict,) = answer.verdicts()
+    assert answer.queries is not None
+    (summary,) = answer.queries.summaries
+    assert (summary.mean_pct, summary.mean_ci95_pct) == (verdict.effect_pct, verdict.ci95_pct)

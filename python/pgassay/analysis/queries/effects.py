@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, estimate
 from pgassay.analysis.compare.levels import verdict_of
-from pgassay.analysis.compare.model import FEW_BLOCKS, Verdict
+from pgassay.analysis.compare.model import FEW_BLOCKS, Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.plans.change import plan_change
 from pgassay.analysis.queries.costs import cost_change, most_usual_plan
@@ -62,11 +62,13 @@ def query_set(
     trials: Sequence[TrialQueries],
     weights: Mapping[str, float] | None = None,
     withdrawn: Collection[Level] = (),
+    verdicts: Sequence[Comparison] = (),
 ) -> QuerySet | None:
     """Returns what the trials say of each query; None without trials or levels to compare.
 
     `weights` are calls of each query, where they are known. `withdrawn` are levels of which the
-    run gives no verdict.
+    run gives no verdict. `verdicts` are those of the primary metric over whole trials, where it is
+    the geometric mean.
     """
     queries = sorted({name for one in trials for name in (*one.ms, *one.failed)})
     levels = [
@@ -99,7 +101,12 @@ def query_set(
         found.sort(key=lambda one: (-abs(one.gained_ms), one.query))
         effects += found
         summed = {name: one for name, one in pairs.items() if name not in failed}
-        summaries.append(summarise(found, summed, replace(run_rule, simultaneous=len(levels))))
+        summary = summarise(found, summed, replace(run_rule, simultaneous=len(levels)))
+        for one in verdicts:
+            if (one.factor, one.level) == (factor.name, level):
+                # Adjusted for positions, and for verdicts that were reached.
+                summary = replace(summary, mean_pct=one.effect_pct, mean_ci95_pct=one.ci95_pct)
+        summaries.append(summary)
     return QuerySet(
         margin=rule.smallest_effect,
         simultaneous=rule.simultaneous,

@@ -118,7 +118,8 @@ def _queries(context: ReportContext) -> Iterator[Case]:
     for check in query_checks(_EVERY, found) if found else ():
         # The limit of no gate is a reason.
         fails = check.reason if check.is_final else None
-        sentence = claim_of(replace(check, reason=fails), 0.0)
+        shown = replace(check, reason=fails, outcome=GateOutcome.UNDECIDED)  # by its 95 % interval
+        sentence = claim_of(shown, 0.0)
         yield Case("query", _name(check.comparison), _outcome(check.comparison), str(sentence))
 
 
