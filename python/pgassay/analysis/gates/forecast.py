@@ -18,7 +18,7 @@ from pgassay.analysis.compare.simulated_runs import Limit, SimulatedRuns, Spread
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.noise.power import POWER, blocks_spreading
 from pgassay.analysis.noise.prior_runs import Conditions, expect
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import METRICS, part_of
 from pgassay.plan.model import Gate, Plan
 
 MULTIPLES = (1.0, 1.5, 2.5)
@@ -80,6 +80,8 @@ def _outlook(
     gate: Gate, plan: Plan, conditions: Conditions, records: Sequence[Mapping[str, Any]]
 ) -> GateOutlook:
     metric = gated_metric(gate, plan)
+    if metric is None and part_of(gate.metrics[0]):
+        return GateOutlook(gate, "noise")
     if metric is None or METRICS[metric].scale != "ratio":
         return GateOutlook(gate, "metric")
     if plan.alternates:
