@@ -177,7 +177,11 @@ def behaviour_of(
     latencies: Sequence[TrialLatencies] = (),
 ) -> Behaviour:
     """Return what happened inside trials; of a switchback or duet only latencies, because courses
-    describe trials of one arm. An A/A run compares no shares of modes."""
+    describe trials of one arm. An A/A run compares no shares of modes.
+
+    Nothing of a query set: a trial goes as the queries that happen to run, in an order of chance."""
+    if plan.queries is not None:
+        return Behaviour()
     withheld = Withheld.of(answer.verdicts(), answer.standstills)
     modes, mode_contrasts = latency_modes(plan, latencies)
     found = Behaviour(
