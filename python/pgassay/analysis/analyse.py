@@ -179,7 +179,7 @@ def behaviour_of(
     """Return what happened inside trials; of a switchback or duet only latencies, because courses
     describe trials of one arm. An A/A run compares no shares of modes.
 
-    Nothing of a query set: a trial goes as the queries that happen to run, in an order of chance."""
+    Nothing of a query set: its trials go as the queries that happen to run."""
     if plan.queries is not None:
         return Behaviour()
     withheld = Withheld.of(answer.verdicts(), answer.standstills)
