@@ -229,8 +229,8 @@ def _warmup_s(plan: Plan) -> float:
 def _planned(
     priors: Sequence[Prior], plan: Plan, reset_s: float, conditions: Conditions
 ) -> BestPlan | None:
-    """The best plan, by prior runs of this load; None of a switchback, duet or A/A run."""
-    if plan.alternates or plan.calibrates or not priors:
+    """The best plan, by prior runs of this load; None of a switchback, duet, A/A run, query set."""
+    if plan.alternates or plan.calibrates or plan.queries is not None or not priors:
         return None
     noises = [prior.noise for prior in priors if prior.noise is not None]
     parted = [noise for noise in noises if noise.second_sd is not None]
