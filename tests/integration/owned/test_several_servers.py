@@ -54,7 +54,7 @@ def plan_of(target: Target) -> str:
         return "\n".join(row[0] for row in session.execute(FIND).fetchall())
 
 
-@pytest.mark.parametrize("use", ["payments", "pgbench"])
+@pytest.mark.parametrize("use", [pytest.param("payments", marks=pytest.mark.heavy), "pgbench"])
 def test_a_workloads_rows_are_the_same_on_every_version(several: Target, use: str) -> None:
     found = {}
     for server in SERVERS:

@@ -73,15 +73,16 @@ def synthetic_run(
     noise: float = 0.01,
     seed: int = 1,
     calibrates: bool = False,
-    create: Callable[[Path], RunDirectory] = RunDirectory.create,
+    create: Callable[[Path], RunDirectory] | None = None,
 ) -> tuple[RunDirectory, Spec, Plan]:
     """A finished run; `effects` maps arm id to its true log effect on throughput.
 
-    With a rate the effect is on how fast the server is, and every arm reaches the rate.
+    With a rate the effect is on how fast the server is, and every arm reaches the rate. It is a
+    copy of one that is made once, or, with `create`, written now.
     """
     spec = parse_spec(spec_text, source="spec.toml", beside=Path())
     plan = make_plan(spec, calibrates=calibrates)
-    run = create(path)
+    run = (create or RunDirectory.create)(path)
 
     def fill(run: RunDirectory) -> None:
         run.write_text("spec.toml", spec.text)
@@ -93,12 +94,12 @@ def synthetic_run(
                 effect = (effects or {}).get(trial.arm, 0.0)
                 run.write_trial(record_of(trial, plan, effect, noise, source))
 
-    if create != RunDirectory.create:
+    if create:
         fill(run)
     else:
         of = (spec_text, effects, blocks, noise, seed, calibrates)
         made = kept_folder(lambda folder: fill(RunDirectory.create(folder)), *of)
-        shutil.copytree(made, run.path, copy_function=shutil.copyfile, dirs_exist_ok=True)
+        shutil.copytree(made, run.path, copy_function=shutil.copy, dirs_exist_ok=True)
     return run, spec, plan
 
 

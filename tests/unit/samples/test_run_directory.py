@@ -44,7 +44,7 @@ def test_a_run_made_before_the_newer_columns_reads_them_as_null(tmp_path: Path) 
 
 
 def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
-    run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+    run, _, _ = synthetic_run(tmp_path / "run", blocks=1, create=RunDirectory.create)
     for path in [run.path, *run.path.rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 
@@ -53,7 +53,7 @@ def test_only_the_owner_may_read_a_run(tmp_path: Path) -> None:
 def test_modes_do_not_hang_on_the_umask(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        run, _, _ = synthetic_run(tmp_path / "run", blocks=1)
+        run, _, _ = synthetic_run(tmp_path / "run", blocks=1, create=RunDirectory.create)
         run.journal().record(SettingChange(id="1", name="work_mem", value="8MB", found=None))
         run.output_folder(9)
     finally:
