@@ -160,10 +160,14 @@ class RunProgress(LiveView, ProgressListener):
         self._time_left.trial_took(time.monotonic() - self._began)
         if trial.repeats is None:
             self._done = self._time_left.before(trial) + 1
-        shown = f"{'no tps' if tps is None else f'{rate(tps)} tps':>13}"
+        plan = self._plan
+        unit = "tps" if plan.queries is None else "queries/s"
+        shown = f"{f'no {unit}' if tps is None else f'{rate(tps)} {unit}':>13}"
+        # Arms that ran at once are a trial each.
+        label = plan.arm(trial.arm).label if plan.together else self._label
         left = "" if self.is_live else f"  ({self._left(0.0)})"
         err.print(
-            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(self._label)}{left}",
+            f"block {trial.block:>2}  trial {trial.number:>3}  {shown}  {plain(label)}{left}",
             style=None if tps is not None else "yellow",
         )
 
