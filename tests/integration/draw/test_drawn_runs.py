@@ -14,7 +14,7 @@ import pytest
 
 from pgassay.server.hosts.account import Account
 from support.runs.command import pgassay
-from support.servers.lab import LabServer, installation_named, running_lab_server
+from support.servers.lab import SECRET, LabServer, installation_named, running_lab_server
 
 LINES = """
 shared_preload_libraries = 'pg_stat_statements'
@@ -23,6 +23,11 @@ log_destination = 'csvlog'
 log_filename = 'all.log'
 log_min_duration_statement = 0
 """
+READER = f"""
+CREATE ROLE reader LOGIN REPLICATION PASSWORD '{SECRET}';
+GRANT pg_monitor, pg_read_all_data TO reader;
+"""
+"""As docs/own-load.md makes it."""
 REPLICATION = "host replication all 127.0.0.1/32 scram-sha-256\n"
 TABLES = """
 CREATE EXTENSION pg_stat_statements;
@@ -73,7 +78,7 @@ def source(account: Account, servers_base: Path) -> Iterator[LabServer]:
         rules.write_text(rules.read_text() + REPLICATION)
         with server.admin() as session:
             session.execute("SELECT pg_reload_conf()")
-            session.execute(TABLES.encode())
+            session.execute((TABLES + READER).encode())
         yield server
 
 
@@ -81,7 +86,9 @@ def source(account: Account, servers_base: Path) -> Iterator[LabServer]:
 def folder(source: LabServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("drawn") / "shop"
     with loaded(source):
-        done = pgassay("draw", source.place(), "--for", "2s", "--out", out, **source.variables())
+        done = pgassay(
+            "draw", source.place("reader"), "--for", "2s", "--out", out, **source.variables()
+        )
     assert done.returncode == 0, done.stderr
     assert "select-account-by-id" in done.stdout
     assert f"pgassay run {out / 'experiment.toml'}" in done.stdout
@@ -133,7 +140,7 @@ def test_what_is_drawn_from_the_log_runs_on_a_copy_and_is_compared_with_its_sour
     log = source.cluster.workspace.data / "log" / "all.csv"
     out, run = tmp_path / "shop", tmp_path / "run"
     of = ("--log", log, "--application", "till", "--out", out)
-    done = pgassay("draw", source.place(), *of, **source.variables())
+    done = pgassay("draw", source.place("reader"), *of, **source.variables())
     assert done.returncode == 0, done.stderr
     ran(source, out, run)
     look = checked_look(source, run)

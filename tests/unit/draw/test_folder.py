@@ -176,3 +176,15 @@ def test_updates_among_many_rows_are_expected_to_differ_unless_the_skew_is_known
     assert said in (write(drawing, tmp_path / "shop") / "FIDELITY.md").read_text()
     writing = Writing("service=prod", QUESTION, skew=True)
     assert said not in (write(drawing, tmp_path / "skewed", writing) / "FIDELITY.md").read_text()
+
+
+def test_a_workload_that_commits_more_often_than_its_source_says_so(tmp_path: Path) -> None:
+    calls = sum(one.figures.calls for each in STATISTICS.scenarios for one in each.statements)
+    often = replace(STATISTICS.figures, commits=calls // 5, rollbacks=0)
+    says = "a transaction of the source has 5.0 statements on average"
+    page = (write(replace(STATISTICS, figures=often), tmp_path / "a") / "FIDELITY.md").read_text()
+    assert says in page.replace("A trans", "a trans")
+    own = sum(one.transactions for one in STATISTICS.scenarios)
+    alike = replace(STATISTICS.figures, commits=own, rollbacks=0)
+    page = (write(replace(STATISTICS, figures=alike), tmp_path / "b") / "FIDELITY.md").read_text()
+    assert "of the source has" not in page

@@ -9,8 +9,10 @@ from pgassay.draw.statements.parsing import Node, ast, nodes_below
 from pgassay.draw.statements.scopes import TableName
 
 _DRAWN = (ast.SelectStmt, ast.InsertStmt, ast.UpdateStmt, ast.DeleteStmt, ast.MergeStmt)
+CONTROL = "draw/transaction-control"
+"""What begins and ends transactions, of which a workload has its own."""
 _REASONS = {
-    "draw/transaction-control": (ast.TransactionStmt,),
+    CONTROL: (ast.TransactionStmt,),
     "draw/cursor": (ast.DeclareCursorStmt, ast.FetchStmt, ast.ClosePortalStmt),
     "draw/copy": (ast.CopyStmt,),
     "draw/maintenance": (

@@ -13,7 +13,7 @@ from functools import cache
 
 from pgassay.draw.model import Figures, Lost
 from pgassay.draw.statements.constants import masked
-from pgassay.draw.statements.kinds import aggregates, left_out
+from pgassay.draw.statements.kinds import CONTROL, aggregates, left_out
 from pgassay.draw.statements.meetings import meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
 from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed
@@ -69,7 +69,8 @@ class Selection:
             few = one.figures.calls < _FEWEST and one.figures.time_ms < _SHARE * total_ms
             found = self._statement(one, few=few)
             if isinstance(found, str):
-                lost.append(_lost(found, one.text, one.figures))
+                if found != CONTROL:
+                    lost.append(_lost(found, one.text, one.figures))
             else:
                 drawn.append(found)
         return drawn, sorted(lost, key=lambda one: -one.time_ms)

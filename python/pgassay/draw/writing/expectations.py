@@ -24,6 +24,8 @@ _UPDATES = re.compile(r"\s*(with\b.*)?update\b", re.IGNORECASE | re.DOTALL)
 _FEW_KEYS = 100
 """So few rows are all changed often, whatever the skew."""
 _FEW_CALLS = 100
+_MORE_STATEMENTS = 1.1
+"""Times as many in a transaction of the source are worth a word."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,21 @@ def _notes_of(drawing: Drawing, written: Written) -> Iterator[Note]:
         yield note_of_code("draw/secret-parameters", names=written.secrets)
     for code, values in drawing.notes:
         yield note_of_code(code, **values)
+    source, own = _statements_per_transaction(drawing)
+    if source > own * _MORE_STATEMENTS:
+        yield note_of_code("draw/commits-more-often", source=source, own=own)
     if drawing.source is Source.STATISTICS and not written.skew:
         yield note_of_code("draw/skew-unknown")
     if not written.think_times and any(any(one.pauses_us) for one in drawing.scenarios):
         yield note_of_code("draw/pauses-left-out")
+
+
+def _statements_per_transaction(drawing: Drawing) -> tuple[float, float]:
+    """Those of the source, 0 where it is not known, and those of the workload."""
+    calls = sum(each.figures.calls for one in drawing.scenarios for each in one.statements)
+    ended = (drawing.figures.commits or 0) + (drawing.figures.rollbacks or 0)
+    own = sum(one.transactions for one in drawing.scenarios)
+    return (calls / ended if ended else 0.0), (calls / own if own else 1.0)
 
 
 def improvements(drawing: Drawing) -> list[Note]:

@@ -30,6 +30,10 @@ from pgassay.server.protocol import NOTHING, Connection, ConnectionParameters
 from pgassay.server.undo.undo_sql import DROP_SCHEMA, SCHEMA
 from pgassay.spec.workload.folder import InstalledTables
 
+_ROLES = ("pg_monitor", "pg_read_all_data", "pg_write_all_data")
+_HAS_ALL_DATA = 140000
+"""The version from which there are roles for all data."""
+
 
 def copies_of(
     servers: int, schema_variants: int, *, side_by_side: bool = False, dumps: bool = False
@@ -120,7 +124,10 @@ class ServerCopy:
             create = "CREATE SCHEMA {} AUTHORIZATION {}"
             session.execute(sql.SQL(create).format(schema, user))
             if self._source.parameters.user != self._source.superuser:
-                session.execute(sql.SQL("GRANT pg_monitor TO {}").format(user))
+                # Who takes a base backup can read all of it; the statements may be of other roles.
+                every = session.info.server_version >= _HAS_ALL_DATA
+                roles = sql.SQL(", ").join(map(sql.Identifier, _ROLES if every else _ROLES[:1]))
+                session.execute(sql.SQL("GRANT {} TO {}").format(roles, user))
             if self._level:
                 dumped = self._versions.how == "dump"
                 session.execute("VACUUM (ANALYZE)" if dumped else "ANALYZE")
