@@ -132,7 +132,7 @@ def test_scenarios_and_variables_have_readable_names_that_a_script_takes() -> No
         ("VACUUM orders", "draw/maintenance"),
         ("FETCH 10 FROM c", "draw/cursor"),
         ("COPY orders FROM STDIN", "draw/copy"),
-        ("BEGIN", "draw/transaction-control"),
+        ("BEGIN", "control"),
         ("CREATE TABLE x (y int)", "draw/ddl"),
         ("SET x = '1'", "draw/utility"),
     ],

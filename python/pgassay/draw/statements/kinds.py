@@ -1,6 +1,6 @@
 """Which statements are no transaction of a client's that a load repeats.
 
-Enters: a tree. Leaves: the code of a reason in draw/notes.toml, or None. Never: asks a server.
+Enters: a tree. Leaves: the code of a reason in draw/notes.toml, CONTROL, or None. Never: asks a server.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from pgassay.draw.statements.parsing import Node, ast, nodes_below
 from pgassay.draw.statements.scopes import TableName
 
 _DRAWN = (ast.SelectStmt, ast.InsertStmt, ast.UpdateStmt, ast.DeleteStmt, ast.MergeStmt)
-CONTROL = "draw/transaction-control"
-"""What begins and ends transactions, of which a workload has its own."""
+CONTROL = "control"
+"""Of what begins and ends transactions, and is no loss: a workload has its own."""
 _REASONS = {
     CONTROL: (ast.TransactionStmt,),
     "draw/cursor": (ast.DeclareCursorStmt, ast.FetchStmt, ast.ClosePortalStmt),
