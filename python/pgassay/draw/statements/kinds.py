@@ -1,6 +1,7 @@
 """Which statements are no transaction of a client's that a load repeats.
 
-Enters: a tree. Leaves: the code of a reason in draw/notes.toml, CONTROL, or None. Never: asks a server.
+Enters: a tree. Leaves: the code of a reason in draw/notes.toml, CONTROL, or None. Never: asks a
+server.
 """
 
 from __future__ import annotations
