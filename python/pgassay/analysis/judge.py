@@ -169,7 +169,21 @@ def after_block(
     found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan)).verdicts
     following = without_settled(plan, found, block)
     is_alone = len(following.dropped) == len(plan.arms) - 1
-    return None if may_end(plan, found) or is_alone else following
+    ended = may_end(plan, found) and (plan.gates_only or not _is_query_open(plan, found, block))
+    return None if ended or is_alone else following
+
+
+def _is_query_open(plan: Plan, found: Answer, block: int) -> bool:
+    """Whether the blocks that are left may decide an open query.
+
+    How many more it takes is known badly from a few blocks, so twice as many as are left do not end
+    the run yet. Intervals hold at every look: giving up the others makes no claim wrong.
+    """
+    left = 2 * (plan.last_block - block)
+    return found.queries is not None and any(
+        one.verdict is Verdict.UNDECIDED and 0 < (one.blocks_to_decide or 0) <= left
+        for one in found.queries.effects
+    )
 
 
 def answered(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from statistics import geometric_mean
 
 import numpy as np
 import pytest
 
 from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.judge import answered
+from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
 from pgassay.analysis.statistics.moderation import moderated
@@ -132,19 +135,47 @@ def test_variances_are_never_made_smaller_and_few_or_unlike_ones_gain_nothing() 
     assert np.array_equal(few, alike[:9])
 
 
-def test_a_set_says_of_its_geometric_mean_what_the_verdict_of_the_run_says() -> None:
-    found = trials(PLAN, 12, np.random.default_rng(6))
-    steps = trials_of(PLAN)
-    measures = [
+def measured(plan: Plan, found: list[TrialQueries]) -> list[TrialMeasures]:
+    """The queries as trials of a run, whose metric is their geometric mean."""
+    return [
         replace(
             one,
-            whole=replace(one.whole, values={OF_QUERIES: math.exp(0.01 * one.position)}),
+            whole=replace(one.whole, values={OF_QUERIES: geometric_mean(queries.ms.values())}),
             queries=(queries,),
         )
-        for one, queries in zip(steps, found, strict=True)
+        for one, queries in zip(trials_of(plan), found, strict=True)
     ]
-    answer = answer_of("", replace(PLAN, metric=OF_QUERIES, endpoints=()), measures)
+
+
+def test_a_set_says_of_its_geometric_mean_what_the_verdict_of_the_run_says() -> None:
+    found = trials(PLAN, 12, np.random.default_rng(6))
+    answer = answer_of("", replace(PLAN, metric=OF_QUERIES, endpoints=()), measured(PLAN, found))
     (verdict,) = answer.verdicts()
     assert answer.queries is not None
     (summary,) = answer.queries.summaries
     assert (summary.mean_pct, summary.mean_ci95_pct) == (verdict.effect_pct, verdict.ci95_pct)
+
+
+def test_a_run_goes_on_while_the_blocks_that_are_left_would_decide_a_query() -> None:
+    plan = replace(
+        plan_of_levels(least=6, most=24, design="mode = 'blocks'\nsmallest_effect = 0.1"),
+        metric=OF_QUERIES,
+        endpoints=(),
+    )
+
+    def ends_at(scatter: float) -> int:
+        """The block after which the run ends, where one of 12 queries scatters by so much."""
+        source = np.random.default_rng(3)
+        found, ms = trials(plan, 12, source), list[TrialQueries]()
+        for one in found:
+            noise = math.exp(scatter * source.standard_normal())
+            ms.append(replace(one, ms={**one.ms, "q0": one.ms["q0"] * noise}))
+        every = measured(plan, ms)
+        return next(
+            block
+            for block in range(1, 25)
+            if answered(plan, block, [one for one in every if one.block <= block])
+        )
+
+    assert ends_at(0.0) < ends_at(0.05) < 24
+    assert ends_at(0.3) < ends_at(0.05), "the blocks that are left would not decide it"
