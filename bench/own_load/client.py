@@ -159,12 +159,12 @@ class Work:
 def one_client(work: Work) -> int:
     """Runs pages until the time, or SIGTERM; returns how many."""
     chance = random.Random(work.seed * 1000 + work.number)
-    lines, told = list[str](), list[int]()
-    signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+    lines, stops = list[str](), list[int]()
+    signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
     calls, weights = zip(*PAGES, strict=True)
     numbers = range(len(calls))
     with psycopg.connect(work.dsn, autocommit=True, application_name="shop") as session:
-        while time.time() < work.until and not told:
+        while time.time() < work.until and not stops:
             (which,) = chance.choices(numbers, weights)
             began = time.perf_counter_ns()
             calls[which](session, chance)

@@ -51,8 +51,11 @@ from pgassay.analysis.verdicts.checkpoint_cost import checkpoint_cost_caveats
 from pgassay.analysis.verdicts.collapses import unseen_collapses
 from pgassay.analysis.verdicts.drift import drift_caveats, server_caveats, unlike_server_caveats
 from pgassay.analysis.verdicts.idle_rounds import round_caveats
-from pgassay.analysis.verdicts.left_out_queries import left_out_query_caveats
-from pgassay.analysis.verdicts.left_out_trials import idle_trial_caveats, lost_trial_caveats
+from pgassay.analysis.verdicts.left_out_trials import (
+    idle_trial_caveats,
+    left_out_query_caveats,
+    lost_trial_caveats,
+)
 from pgassay.analysis.verdicts.losses import losses_of
 from pgassay.analysis.verdicts.other_programs import other_program_caveats
 from pgassay.analysis.verdicts.position import position_caveats

@@ -58,9 +58,9 @@ def _of(node: Node, *, asked_for_all: bool, read_once: bool) -> Iterator[Misesti
         return
     estimated, actual = float(node.get("Plan Rows", 0)), float(node.get("Actual Rows", 0))
     lower, upper = sorted((max(estimated, 1.0), max(actual, 1.0)))
-    told = read_once if actual > estimated else asked_for_all
+    is_exact = read_once if actual > estimated else asked_for_all
     if (
-        told
+        is_exact
         and upper >= _LIMITS["times"] * lower
         and upper * node["Actual Loops"] >= _LIMITS["rows"]
     ):

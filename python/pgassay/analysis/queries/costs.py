@@ -1,6 +1,6 @@
 """What has nearly no noise: the blocks that a query asks for, and its plan.
 
-Enters: what EXPLAIN (ANALYZE, BUFFERS) told in each trial. Leaves: the change of blocks, the plan
+Enters: what EXPLAIN (ANALYZE, BUFFERS) showed in each trial. Leaves: the change of blocks, the plan
 that most trials had. Never: decides a verdict.
 """
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgassay.analysis.compare.blocks.contrasts import pair_blocks
+from pgassay.analysis.compare.blocks.contrasts import Pairs, pair_blocks
 from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, estimate
 from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import FEW_BLOCKS, Comparison, Verdict
@@ -43,18 +43,6 @@ Level = tuple[str, str]
 """A factor and one of its levels."""
 _TIME = METRICS["latency_mean"]
 """Less of it is better, and ratios are compared."""
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """One query of a level and of its baseline, in logarithms of ms, by block."""
-
-    baseline: NDArray[np.float64]
-    level: NDArray[np.float64]
-
-    @property
-    def differences(self) -> NDArray[np.float64]:
-        return self.level - self.baseline
 
 
 def query_set(
@@ -124,7 +112,7 @@ def _pairs(
     factor: Factor,
     level: str,
 ) -> dict[str, Pairs]:
-    """Pairs the queries in the blocks in which all of them have a time."""
+    """The pairs of each query, in logarithms of ms, of the blocks in which all have a time."""
     vectors = {
         (one.block, one.arm): np.log([one.ms[name] for name in queries])
         for one in trials

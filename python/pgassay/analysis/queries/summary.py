@@ -7,11 +7,11 @@ Enters: the effects of one level, the times of its queries by block, the run's r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgassay.analysis.compare.blocks.contrasts import Pairs
 from pgassay.analysis.compare.estimate import both, bounded, estimate
 from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import SAME, Verdict
@@ -21,20 +21,9 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import ratio_pct
 
 
-class LogTimes(Protocol):
-    """The logarithms of a query's times, by block."""
-
-    @property
-    def baseline(self) -> NDArray[np.float64]: ...
-
-    @property
-    def level(self) -> NDArray[np.float64]: ...
-
-
-def summarise(
-    effects: Sequence[QueryEffect], times: Mapping[str, LogTimes], rule: Rule
-) -> SetSummary:
-    """Returns the summary of one level; `effects` are of this level, one at least.
+def summarise(effects: Sequence[QueryEffect], times: Mapping[str, Pairs], rule: Rule) -> SetSummary:
+    """Returns the summary of one level; `effects` are of this level, one at least, `times` those of
+    its queries, in logarithms.
 
     Blocks that lack one of the queries lie outside of the ratios.
     """

@@ -1,4 +1,5 @@
-"""Trials that give no figure: idle ones, and lost ones of which one arm has too many.
+"""Trials that give no figure: idle ones, and lost ones of which one arm has too many; queries that
+no figure of a whole set counts.
 
 Enters: the plan, its trials, those that ended with an error. Leaves: which verdicts they withdraw,
 and the caveats. Never: replaces a missing value, or says why a trial was lost.
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 from pgassay.analysis.compare.blocks.contrasts import main_effect
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.measures.queries import queries_that_count
 from pgassay.analysis.measures.within_run import RUN_AGAIN
 from pgassay.analysis.statistics import special
 from pgassay.analysis.verdicts.model import IdleTrials, Losses
@@ -26,6 +28,9 @@ from pgassay.notes import Importance, Note, Term, Value
 from pgassay.plan.model import Arm, Plan
 from pgassay.quantities import LoadUnit
 from pgassay.trials.model.record import FailedTrial
+
+_MOST_NAMED = 10
+"""Queries."""
 
 
 def idle_trials(
@@ -190,3 +195,20 @@ def _by_arm(counts: Mapping[str, int]) -> tuple[Note, ...]:
         for label, count in counts.items()
         if count
     )
+
+
+def left_out_query_caveats(plan: Plan, trials: Sequence[TrialMeasures]) -> Iterator[Caveat]:
+    """Yields a caveat where queries failed in some trial: the times of all are without them."""
+    if plan.queries is None:
+        return
+    every = {one.scenario for trial in trials for one in trial.scenarios}
+    left_out = sorted(every - queries_that_count(trials))
+    if left_out:
+        names = tuple(left_out[:_MOST_NAMED])
+        more = (
+            Note("analysis/verdicts/more-queries", {"number": len(left_out) - _MOST_NAMED})
+            if len(left_out) > _MOST_NAMED
+            else ""
+        )
+        values: dict[str, Value] = {"n": len(left_out), "names": names, "more": more}
+        yield Caveat.of("left-out-queries", Note("analysis/verdicts/left-out-queries", values))

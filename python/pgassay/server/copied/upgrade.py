@@ -83,9 +83,9 @@ class Upgrade:
 
     def _databases(self, old: Cluster) -> list[str]:
         here = replace(old.parameters(self.source.parameters.dbname), user=self.source.superuser)
-        query = "SELECT datname FROM pg_catalog.pg_database WHERE datallowconn ORDER BY oid"
         with as_target_error("looking at the copy"), connect(here) as session:
-            return [name for (name,) in session.execute(query).fetchall() if name != "template0"]
+            found = session.execute(statement("data/databases")).fetchall()
+            return [name for (name,) in found if name != "template0"]
 
     def _drop_unknown(self, old: Cluster, database: str) -> list[str]:
         """Takes away, in one database, the options of columns that the new programs do not know."""
