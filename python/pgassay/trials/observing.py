@@ -28,7 +28,7 @@ from pgassay.trials.sampling.statement_statistics import joined
 
 BUSY_SHARE = 0.1
 """The most of its time that a sampler may spend in one query; a slower one runs less often."""
-_ANSWERS_WITHIN_S = 10.0
+ANSWERS_WITHIN_S = 10.0
 """Limit for each query at the end of a segment: the host may hang, the network be cut."""
 _STATEMENTS_EVERY_S = 60.0
 _STATEMENTS_SHARE = 0.01
@@ -45,7 +45,7 @@ class Recorder:
     ) -> None:
         """Opens the samplers. Raises ConnectionRefused, TargetError."""
         host = server.host(facts)
-        in_time = partial(server.connect, lasts_s=_ANSWERS_WITHIN_S)
+        in_time = partial(server.connect, lasts_s=ANSWERS_WITHIN_S)
         self._watch = ServerWatch(server.parameters, facts, host, in_time)
         self._checkpoints = CheckpointFollower()
         self._reported: set[Note] = set()
@@ -54,6 +54,8 @@ class Recorder:
         self._statements: list[Columns] = []
         """Those of the segment so far."""
         self._statements_due_s = time.monotonic() + _STATEMENTS_EVERY_S
+        self.is_answering = True
+        """Whether the server answered when the last segment ended."""
         self._watch.start_sampling(every_s, busy_share=BUSY_SHARE, observes=True)
         self._sampler, sources = self._watch.sampler, self._watch.host_sources
         self.began_ns = self._segment_ns = _core.now_ns()
@@ -120,7 +122,7 @@ class Recorder:
     def end_segment(self, *, last: bool = False) -> SegmentEnd:
         """Ends a segment and returns what belongs to it besides its pieces."""
         watch = self._watch
-        answers = watch.clock.read()
+        answers = self.is_answering = watch.clock.read()
         logged = watch.log.read(goes_on=not last)
         period = self._checkpoints.end_period(logged, last=last)
         # Not asked now, they are set against their last reading the next time.

@@ -16,6 +16,7 @@ from pgassay.samples.forms.observation import ChangedSetting
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.protocol import ServerFacts
 from pgassay.trials.environment.description import describe_server
+from pgassay.trials.observing import ANSWERS_WITHIN_S
 
 MOST = 500
 """Changes that an observation keeps, the latest."""
@@ -27,7 +28,7 @@ def look_again(
     """Returns the server as environment.json describes it now, and what was changed; nothing of
     either where it does not answer."""
     try:
-        settings, configured_ns = server.settings()
+        settings, configured_ns = server.settings(lasts_s=ANSWERS_WITHIN_S)
     except TargetError:
         return {}, ()
     found = describe_server(replace(facts, settings=settings))

@@ -164,14 +164,15 @@ def _record(
                 # Before the segment that has them may be dropped.
                 about = about.model_copy(update={"notes": tuple(notes.values())})
                 directory.write_file(directory.MARK, about)
-            now_ns = recorder.now_ns()
-            known = directory.environment().server
-            found, changed = look_again(server, facts, known, since_ns=looked_ns, now_ns=now_ns)
-            looked_ns = now_ns
-            if changed:
-                kept = (*about.changed_settings, *changed)[-MOST_CHANGES:]
-                about = about.model_copy(update={"changed_settings": kept})
-                directory.write_environment({**environment, "server": found})
+            if recorder.is_answering:
+                now_ns = recorder.now_ns()
+                known = directory.environment().server
+                found, changed = look_again(server, facts, known, since_ns=looked_ns, now_ns=now_ns)
+                looked_ns = now_ns
+                if changed:
+                    kept = (*about.changed_settings, *changed)[-MOST_CHANGES:]
+                    about = about.model_copy(update={"changed_settings": kept})
+                    directory.write_environment({**environment, "server": found})
             store_slices(directory, number)
             dropped = make_room(
                 directory,

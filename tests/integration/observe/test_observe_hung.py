@@ -21,7 +21,7 @@ ENDS_WITHIN_S = 45.0
 """A login and a log are given ten seconds each, a query of the samplers six."""
 IMPATIENT = (
     "-c",
-    "from pgassay.trials import observing; observing._ANSWERS_WITHIN_S = 1.0\n"
+    "from pgassay.trials import observing; observing.ANSWERS_WITHIN_S = 1.0\n"
     "from pgassay.entry import main; main()",
 )
 """The command with a second instead of ten for a query at the end of a segment."""

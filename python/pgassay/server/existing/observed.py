@@ -64,10 +64,13 @@ class ObservedServer:
                 found = replace(found, data_directory=row.data_directory, is_local=False)
             return found, row.is_standby
 
-    def settings(self) -> tuple[Mapping[str, Setting], int]:
+    def settings(self, *, lasts_s: float) -> tuple[Mapping[str, Setting], int]:
         """Returns the settings that are in force now, and when the server last read its
-        configuration (ns of its own clock); raises TargetError."""
-        with as_target_error("looking at the settings"), self.connect() as session:
+        configuration (ns of its own clock); raises TargetError, also after `lasts_s` seconds."""
+        with (
+            as_target_error("looking at the settings"),
+            self.connect(lasts_s=lasts_s) as session,
+        ):
             row = session.execute(statement("existing/configured"), prepare=False).fetchone()
             return read_settings(session), 0 if row is None else row[0]
 
