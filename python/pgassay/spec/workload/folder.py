@@ -89,7 +89,7 @@ class ScenarioTable(Table):
 class WorkloadFile(Table):
     """The tables of a workload.toml."""
 
-    title: str = Field(description="one line that reports show; required")
+    title: str = Field("", description="one line that reports show [the folder's name]")
     data: str | None = Field(
         None, description="folder with schema.sql and data.sql; installed: the tables are there"
     )
@@ -218,8 +218,7 @@ def workload_folder(use: str, beside: Path) -> Path:
 def load_workload(
     use: str, beside: Path, *, file: str, key: str = "workload.use", roots: Roots = ()
 ) -> Workload:
-    """Reads the workload that `use` names: a ready one, or a folder relative to `beside`. `file` is
-    the experiment file and `key` the place in it, for error messages.
+    """Reads the workload that `use` names: a ready one, or a folder relative to `beside`.
 
     `file` is the experiment file and `key` the place in it, for error messages.
     """
@@ -230,9 +229,10 @@ def load_workload(
     source = folder / "workload.toml"
     table = read_table(WorkloadFile, text_of(source, roots), str(source))
     schema_sql, data_sql, unit_bytes = _building_sql(table, folder, source, roots)
+    name = folder.resolve().name
     return Workload(
-        name=folder.resolve().name,
-        title=table.title,
+        name=name,
+        title=table.title or name,
         schema_sql=schema_sql,
         data_sql=data_sql,
         scenarios=tuple(
