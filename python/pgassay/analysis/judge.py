@@ -24,6 +24,7 @@ from pgassay.analysis.measures.queries import with_query_times
 from pgassay.analysis.measures.within_run import of_one_server, with_deviations, with_parallel_time
 from pgassay.analysis.model import Answer
 from pgassay.analysis.queries.effects import query_set
+from pgassay.analysis.queries.model import QueryEffect
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.verdicts.arm_summary import summarise_arms
 from pgassay.analysis.verdicts.described import described
@@ -169,21 +170,22 @@ def after_block(
     found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan)).verdicts
     following = without_settled(plan, found, block)
     is_alone = len(following.dropped) == len(plan.arms) - 1
-    ended = may_end(plan, found) and (plan.gates_only or not _is_query_open(plan, found, block))
+    ended = may_end(plan, found) and (plan.gates_only or not _open_queries(plan, found, block))
     return None if ended or is_alone else following
 
 
-def _is_query_open(plan: Plan, found: Answer, block: int) -> bool:
-    """Whether the blocks that are left may decide an open query.
+def _open_queries(plan: Plan, found: Answer, block: int) -> list[QueryEffect]:
+    """The open queries, by level, that the blocks that are left may decide.
 
     How many more it takes is known badly from a few blocks, so twice as many as are left do not end
     the run yet. Intervals hold at every look: giving up the others makes no claim wrong.
     """
     left = 2 * (plan.last_block - block)
-    return found.queries is not None and any(
-        one.verdict is Verdict.UNDECIDED and 0 < (one.blocks_to_decide or 0) <= left
-        for one in found.queries.effects
-    )
+    return [
+        one
+        for one in (found.queries.effects if found.queries else ())
+        if one.verdict is Verdict.UNDECIDED and 0 < (one.blocks_to_decide or 0) <= left
+    ]
 
 
 def answered(
@@ -197,7 +199,8 @@ def without_settled(plan: Plan, found: Answer, block: int) -> Plan:
     """The plan without the arms that no open verdict needs."""
     if not plan.drops_arms or block >= plan.last_block:
         return plan
-    open_ = found.open_levels()
+    of_queries = _open_queries(plan, found, block)
+    open_ = found.open_levels() | {(one.factor, one.level) for one in of_queries}
     if len(open_) == plan.compared_levels:
         return plan
     settled = [

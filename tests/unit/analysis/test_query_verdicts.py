@@ -12,7 +12,7 @@ import pytest
 
 from pgassay.analysis.analyse import answer_of
 from pgassay.analysis.compare.model import Verdict
-from pgassay.analysis.judge import answered
+from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
@@ -170,12 +170,14 @@ def test_a_run_goes_on_while_the_blocks_that_are_left_would_decide_a_query() -> 
         for one in found:
             noise = math.exp(scatter * source.standard_normal())
             ms.append(replace(one, ms={**one.ms, "q0": one.ms["q0"] * noise}))
-        every = measured(plan, ms)
-        return next(
-            block
-            for block in range(1, 25)
-            if answered(plan, block, [one for one in every if one.block <= block])
-        )
+        every, now = measured(plan, ms), plan
+        for block in range(1, 25):
+            following = after_block(now, block, [one for one in every if one.block <= block])
+            if following is None:
+                return block
+            now = following
+            assert len(now.block(block + 1)) == 2, "an arm is gone whose queries are open"
+        return 25
 
     assert ends_at(0.0) < ends_at(0.05) < 24
     assert ends_at(0.3) < ends_at(0.05), "the blocks that are left would not decide it"
