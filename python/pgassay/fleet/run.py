@@ -35,6 +35,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.server.fleet import FleetTable
 from pgassay.trials.environment.server_differences import describe_servers
 from pgassay.trials.model.record import FailedTrial, TrialRecord
+from pgassay.trials.run.pilot import with_executions
 from pgassay.trials.run.progress import ProgressListener
 
 _OPENING_S = 86_400.0
@@ -194,7 +195,13 @@ def run_blocks(
     readings: TrialReadings,
 ) -> None:
     """Runs blocks until the question is answered, no block is left, or no server is."""
-    plan, kept = readings.plan, kept_trials(run)
+    plan, kept = (
+        with_executions(readings.plan, lambda asked: _pilot(asked, members)),
+        kept_trials(run),
+    )
+    if plan != readings.plan:
+        run.store_plan(plan)
+        readings.plan = plan
     by_name = {member.name: member for member in members}
     schedule = Schedule(plan, by_name, kept)
     events: queue.Queue[_Event] = queue.Queue()
@@ -230,6 +237,14 @@ def run_blocks(
         raise failure
     if not schedule.is_over:
         raise TrialRefused("no-server-left", run=quote(run.place))
+
+
+def _pilot(asked: Sequence[PlannedTrial], members: Sequence[Runner]) -> list[TrialRecord]:
+    """On the first server that is there."""
+    for member in members:
+        with suppress(ActorLost):
+            return [member.run(one, frozenset(), False) for one in asked]
+    return []
 
 
 def _next(events: queue.Queue[_Event]) -> _Event:

@@ -29,7 +29,7 @@ from pgassay.refusals.refusal import UnfitValue
 from pgassay.spec.endpoints import endpoint_metrics, scenario_of
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
-from pgassay.spec.load.of_queries import counted_of, executions_of
+from pgassay.spec.load.of_queries import counted_of
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.stopping import stopping_of
@@ -171,8 +171,7 @@ def _replay(spec: Spec) -> Replayed | None:
 def _queries(spec: Spec) -> QuerySet | None:
     if spec.file.workload.queries is None:
         return None
-    load = spec.file.load
-    return QuerySet(len(spec.workload.scenarios), counted_of(load), executions_of(load))
+    return QuerySet(len(spec.workload.scenarios), counted_of(spec.file.load))
 
 
 def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:

@@ -111,6 +111,9 @@ class PlannedTrial:
     directories: Mapping[str, int] = field(default_factory=dict, hash=False)
     """In a duet: arm → number of the data directory that its server runs in; directory 1 was made
     for the first arm. Empty where every arm keeps its own."""
+    queries: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Query → executions that count, of a trial that is about to be run; empty for all queries,
+    equally often."""
 
 
 @dataclass(frozen=True)
@@ -282,11 +285,17 @@ class Plan:
 
     def block(self, number: int) -> tuple[PlannedTrial, ...]:
         """Returns the trials of one block, in their order."""
+        queries = {} if self.queries is None else self.queries.executed_in(number)
         return tuple(
-            trial
+            replace(trial, queries=queries)
             for trial in self.trials
             if trial.block == number and number <= self.dropped.get(trial.arm, number)
         )
+
+    def executes_all(self, block: int) -> bool:
+        """Whether trials of this block run the whole load: each query of a set, not the open ones
+        alone."""
+        return self.queries is None or self.queries.is_whole(block)
 
     @cached_property
     def worked_out(self) -> dict[Hashable, Any]:

@@ -108,6 +108,7 @@ def same_design(one: Plan, other: Plan) -> bool:
             gates_only=False,
             # What the run has shown so far.
             dropped={},
+            queries=plan.queries and replace(plan.queries, chosen={}, open_alone=()),
         )
         for plan in (one, other)
     )

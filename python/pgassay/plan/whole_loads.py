@@ -5,7 +5,8 @@ Enters: nothing. Leaves: frozen dataclasses of a plan. Never: reads a trace or a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pgassay.notes import Note
 
@@ -29,16 +30,48 @@ class Replayed:
 
 
 @dataclass(frozen=True)
+class OpenQueries:
+    """The queries that are executed from some block on, when all others have their verdicts."""
+
+    since: int
+    """The block."""
+    repeats: Mapping[str, int]
+    """Query → executions that count, in every session."""
+
+
+@dataclass(frozen=True)
 class QuerySet:
-    """The queries that every trial executes."""
+    """The queries that trials execute."""
 
     queries: int
-    repeats: int
-    """Executions of each that count, in every session."""
-    executions: int
-    """Of each, with that which does not count."""
+    repeats: int | None
+    """Executions of each that count, in every session; None where a pilot says."""
+    chosen: Mapping[str, int] = field(default_factory=dict)
+    """What the pilot says: query → executions that count; empty before it."""
+    open_alone: tuple[OpenQueries, ...] = ()
+    """Of runs that went on for some queries, by block."""
+
+    @property
+    def needs_pilot(self) -> bool:
+        """Whether a pilot has yet to say how often each is executed."""
+        return self.repeats is None and not self.chosen
+
+    def is_whole(self, block: int) -> bool:
+        """Whether trials of this block execute every query."""
+        return all(block < one.since for one in self.open_alone)
+
+    def executed_in(self, block: int) -> Mapping[str, int]:
+        """Returns query → executions that count; empty for all queries, equally often."""
+        later = [one.repeats for one in self.open_alone if one.since <= block]
+        return later[-1] if later else self.chosen
 
     def described(self) -> Note:
         """Returns a line such as `22 queries, 3 executions of each that count`."""
         queries = Note.of("plan/set-queries", n=self.queries)
-        return Note.of("plan/query-set", queries=queries, n=self.repeats)
+        if self.repeats is not None:
+            return Note.of("plan/query-set", queries=queries, n=self.repeats)
+        if not self.chosen:
+            return Note.of("plan/query-set-by-pilot", queries=queries)
+        counts = self.chosen.values()
+        values = {"least": min(counts), "most": max(counts)}
+        return Note.of("plan/query-set-chosen", queries=queries, **values)

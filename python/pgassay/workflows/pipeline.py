@@ -20,7 +20,7 @@ from pgassay.findings.diagnosis.rule_file import known_rules
 from pgassay.findings.noise.busy import busy_host
 from pgassay.notes import Note, note_of
 from pgassay.plan.design import make_plan
-from pgassay.plan.model import Gate
+from pgassay.plan.model import Gate, PlannedTrial
 from pgassay.readings.trial_readings import TrialReadings
 from pgassay.samples.journal import open_changes
 from pgassay.samples.layout import JOURNAL, PROFILES
@@ -35,9 +35,11 @@ from pgassay.spec.experiment import Spec
 from pgassay.trials.environment.description import describe_environment, measured_by
 from pgassay.trials.host.other_programs import OtherPrograms
 from pgassay.trials.load.group import load_generators
+from pgassay.trials.model.record import TrialRecord
 from pgassay.trials.profile.files import difference_files, files_of, pairs
 from pgassay.trials.profile.model import Profile, difference_stem
 from pgassay.trials.run.block import run_block
+from pgassay.trials.run.pilot import with_executions
 from pgassay.trials.run.preparing import others_on_host, prepare
 from pgassay.trials.run.profiled import profile_arms
 from pgassay.trials.run.progress import ProgressListener
@@ -45,7 +47,7 @@ from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.restoring import opened
 from pgassay.trials.run.testbeds import target_of, testbeds_of
-from pgassay.trials.run.trial import TrialContext
+from pgassay.trials.run.trial import TrialContext, run_trials
 from pgassay.workflows.reporting import Outcome, report_run
 
 
@@ -213,6 +215,11 @@ def _run_blocks(
 ) -> None:
     """Block after block, until the question is answered or the blocks are used up."""
     measures = []
+    plan = with_executions(trials.plan, lambda asked: _pilot(asked, trials))
+    if plan != trials.plan:
+        run.store_plan(plan)
+        trials.listener.replanned(plan)
+        readings.plan, trials = plan, replace(trials, plan=plan)
     for block in range(1, trials.plan.max_blocks + 1):
         for trial, record in run_block(block, trials, so_far.finished):
             if record is not None:
@@ -232,6 +239,12 @@ def _run_blocks(
                 label = following.arm(arm).label
                 trials.listener.warned(f"{label} has its verdict: no further trials of it")
             readings.plan, trials = following, replace(trials, plan=following)
+
+
+def _pilot(asked: Sequence[PlannedTrial], trials: TrialContext) -> Sequence[TrialRecord]:
+    """Trials that are not stored; one that breaks off is none of the run's."""
+    trials.listener.preparing("timing the queries, to choose how often each is executed")
+    return run_trials(asked, replace(trials, note_failed=lambda _: None))
 
 
 def _profile(trials: TrialContext, run: RunDirectory) -> None:

@@ -57,7 +57,7 @@ def request(
     usual: dict[str, Any] = {
         "arms": [ArmQueries("a1", texts)],
         "clients": 1,
-        "repeats": 2,
+        "repeats": dict.fromkeys(queries, 2),
         "timeout_s": 1.0,
         "is_warm": True,
         "reads_only": True,

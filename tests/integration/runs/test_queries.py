@@ -28,7 +28,7 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
     )
     done = pgassay(
         *("queries", str(folder), "--dsn", lab_server.place(), "--out", str(run)),
-        *("--vary", "work_mem=4MB,64MB", "--repeats", "1", "--max-blocks", "2", "--json"),
+        *("--vary", "work_mem=4MB,64MB", "--max-blocks", "2", "--json"),
         PGPASSWORD=SECRET,
     )
     assert done.returncode == 0, done.stderr
@@ -36,6 +36,8 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
     stored = RunDirectory.open(run)
     plan = stored.plan()
     assert plan.together
+    assert plan.queries is not None
+    assert set(plan.queries.chosen) == {"sort", "taken", "two"}, "a first trial has said how often"
     assert stored.finished() == [1, 2, 3, 4]
     for number, planned in enumerate(plan.trials[:4], 1):
         trial = stored.trial(number)

@@ -45,7 +45,8 @@ def queries(
     ] = None,
     scale: Annotated[int | None, option("--scale", "Size of the data [1].", "Data", min=1)] = None,
     repeats: Annotated[
-        int | None, option("--repeats", "Executions of each query that count [3].", min=1)
+        int | None,
+        option("--repeats", "Executions of each query that count [by a trial].", min=1),
     ] = None,
     timeout: Annotated[
         str | None, option("--timeout", "The most that an execution may take [60s].")

@@ -12,14 +12,20 @@ ASSUMED_S = 0.5
 """Of an execution, before one has been measured."""
 
 
-def counted_of(load: LoadTable) -> int:
-    """Returns how many executions of each query count, in a session and a trial of one arm."""
+FEWEST = 3
+"""Executions of each query that count, where the file does not say how many: in the pilot, and
+later at least."""
+
+
+def counted_of(load: LoadTable) -> int | None:
+    """Returns how many executions of each query count, in a session and a trial of one arm; None
+    where a pilot says."""
     return load.repeats if load.caches == "warm" else 1
 
 
 def executions_of(load: LoadTable) -> int:
     """Returns how many there are: one more, which gives the plan."""
-    return counted_of(load) + 1
+    return (counted_of(load) or FEWEST) + 1
 
 
 def as_step_of_queries(load: LoadTable, queries: int) -> LoadTable:

@@ -269,8 +269,10 @@ class LoadTable(Table):
     ] = Field(
         1.0, description="of a replay: 0.1 to 100 times that of the source, or max: no pauses"
     )
-    repeats: Annotated[int, Field(ge=1, le=1000)] = Field(
-        3, description="of a query set: executions of each query in a trial that count"
+    repeats: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None,
+        description="of a query set: executions of each query in a trial that count; left out, as"
+        " many as the times of a first trial ask for",
     )
     timeout: Annotated[Duration, Field(ge=0.001, le=86_400)] = Field(
         60.0, description="of a query set: time after which an execution is ended, and has failed"

@@ -18,7 +18,7 @@ from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.experiment import Spec
-from pgassay.spec.load.of_queries import counted_of
+from pgassay.spec.load.of_queries import FEWEST, counted_of
 from pgassay.spec.load.replayed import trace_of
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.engine import LoadRequest, as_the_client
@@ -149,18 +149,20 @@ def _open_queries(
     arms = [plan.arm(one.arm) for one in trials]
     specs = [spec_of_arm(whole, arm.by_kind) for arm in arms]
     load = specs[0].file.load
+    every = (one.name for one in specs[0].workload.scenarios)
+    repeats = trials[0].queries or dict.fromkeys(every, counted_of(load) or FEWEST)
     request = QueryRequest(
         arms=[
             ArmQueries(
                 arm.id,
-                {one.name: sent(one) for one in spec.workload.scenarios},
+                {one.name: sent(one) for one in spec.workload.scenarios if one.name in repeats},
                 arm.session_settings,
             )
             for arm, spec in zip(arms, specs, strict=True)
         ],
-        scenarios=specs[0].workload.scenarios,
+        scenarios=[one for one in specs[0].workload.scenarios if one.name in repeats],
         clients=load.clients[0],
-        repeats=counted_of(load),
+        repeats=repeats,
         timeout_s=load.timeout,
         is_warm=load.caches == "warm",
         reads_only=whole.file.loads_existing,

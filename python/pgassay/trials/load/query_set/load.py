@@ -40,7 +40,8 @@ class QueryRequest:
     scenarios: Sequence[Scenario]
     """The queries of the first arm, with their files of parameters."""
     clients: int
-    repeats: int
+    repeats: Mapping[str, int]
+    """Query → executions that count, in each session."""
     timeout_s: float
     is_warm: bool
     reads_only: bool
@@ -64,7 +65,7 @@ class QueryLoad:
         self._executions: list[Execution] = []
         self._stopped, self._problems, self._cpu_s = Event(), list[BaseException](), 0.0
         self._rows = rows_of_queries(
-            request.arms[0].queries, request.scenarios, request.repeats + 1, request.seed
+            request.arms[0].queries, request.scenarios, request.repeats, request.seed
         )
         self._sessions: list[QuerySession] = []
         try:

@@ -19,7 +19,10 @@ from pgassay.trials.load.query_set.texts import SentQuery
 
 
 def rows_of_queries(
-    queries: Mapping[str, SentQuery], scenarios: Sequence[Scenario], executions: int, seed: int
+    queries: Mapping[str, SentQuery],
+    scenarios: Sequence[Scenario],
+    repeats: Mapping[str, int],
+    seed: int,
 ) -> dict[str, list[tuple[bytes | None, ...]]]:
     """Returns the values of each execution of those queries that have variables. Raises SpecError
     where a file has changed."""
@@ -28,7 +31,8 @@ def rows_of_queries(
         names = queries[one.name].variables
         if names and one.parameters is not None:
             source = random.Random(f"{seed}/{one.name}")
-            numbers = [int(source.random() * one.parameters.rows) for _ in range(executions)]
+            executions = range(repeats[one.name] + 1)
+            numbers = [int(source.random() * one.parameters.rows) for _ in executions]
             rows = _rows(one.parameters, set(numbers))
             found[one.name] = [tuple(_sent(rows[at][name]) for name in names) for at in numbers]
     return found

@@ -57,7 +57,7 @@ def run_session(
     session: QuerySession,
     arms: Sequence[ArmQueries],
     *,
-    repeats: int,
+    repeats: Mapping[str, int],
     is_warm: bool,
     rows: Mapping[str, Sequence[Values]],
     seed: str,
@@ -67,9 +67,10 @@ def run_session(
     are the values of the parameters of each execution of a query; the first does not count."""
     source = random.Random(seed)
     for name in permuted(list(arms[0].queries), source):
-        given: Sequence[Values] = rows.get(name, [()] * (repeats + 1))
+        counted = repeats[name]
+        given: Sequence[Values] = rows.get(name, [()] * (counted + 1))
         failed: set[str] = set()
-        rounds = range(repeats + 1) if is_warm else [*range(1, repeats + 1), 0]
+        rounds = range(counted + 1) if is_warm else [*range(1, counted + 1), 0]
         for repeat in rounds:
             for arm in permuted(arms, source):
                 if arm.arm in failed:

@@ -1,0 +1,60 @@
+"""How often each query of a set is executed in a trial, by a first trial that does not count.
+
+Enters: a plan, how to run a trial. Leaves: the plan with a number for each query, which all arms
+and blocks share. Never: stores a trial, or compares arms.
+
+The mean of few executions of a short query scatters with what else the processors do. Executions
+that follow each other cost their time alone, so a query gets as many as half a second takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.spec.load.of_queries import FEWEST
+from pgassay.trials.model.record import TrialRecord
+
+_SPENT_MS = 500.0
+"""On the executions of a query that count, in a session and a trial of one arm."""
+_MOST = 50
+"""Executions."""
+
+
+def with_executions(
+    plan: Plan, run: Callable[[Sequence[PlannedTrial]], Iterable[TrialRecord]]
+) -> Plan:
+    """Returns the plan with the executions of each query, where a pilot is to say: the baseline's
+    trial, or, where arms run at once, that of all. `run` carries it out."""
+    if plan.queries is None or not plan.queries.needs_pilot:
+        return plan
+    first = plan.block(1)
+    trials = first if plan.together else [one for one in first if one.arm == plan.arms[0].id]
+    took: dict[str, list[float]] = {}
+    """Of each arm the median, in milliseconds; none where the query failed."""
+    for record in run(trials):
+        columns = (record.queries[name] for name in ("query", "ms", "discarded"))
+        found: dict[str, list[float]] = {}
+        for query, ms, discarded in zip(*columns, strict=True):
+            took.setdefault(query, [])
+            if ms is not None and not discarded:
+                found.setdefault(query, []).append(ms)
+        for query, own in found.items():
+            took[query].append(median(own))
+    chosen = {query: executions_for(max(own, default=math.inf)) for query, own in took.items()}
+    once_ms = {query: max(own, default=0.0) for query, own in took.items()}
+    load_s = sum((chosen[query] + 1) * ms for query, ms in once_ms.items()) / 1e3
+    assumed_s = sum(step.duration_s for step in plan.steps)
+    return replace(
+        plan,
+        queries=replace(plan.queries, chosen=chosen),
+        trial_s=plan.trial_s - assumed_s + load_s,
+    )
+
+
+def executions_for(ms: float) -> int:
+    """Returns how many executions of so many milliseconds count."""
+    return max(FEWEST, min(_MOST, math.ceil(_SPENT_MS / max(ms, _SPENT_MS / _MOST))))
