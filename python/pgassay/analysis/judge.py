@@ -42,6 +42,7 @@ from pgassay.analysis.verdicts.withdrawal import (
     Withdrawal,
     levels_not_in_force,
     withdraw_idle,
+    withdraw_idle_endpoints,
     withdraw_set_by_load,
     withdraw_verdicts,
 )
@@ -105,6 +106,7 @@ def judge(
             replace(c, verdict=Verdict.CALIBRATION, blocks_to_decide=None) for c in comparisons
         )
     else:
+        comparisons = withdraw_idle_endpoints(comparisons, plan, trials)
         given = withdraw_set_by_load(withdraw_verdicts(comparisons, withdrawn), plan)
         comparisons = corrected(given, plan, rule)
         if not of_verdicts_only:

@@ -26,7 +26,7 @@ from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
 from pgassay.plan.whole_loads import QuerySet, Replayed
 from pgassay.refusals.refusal import UnfitValue
-from pgassay.spec.endpoints import endpoint_metrics, scenario_of
+from pgassay.spec.endpoints import OF_A_STATEMENT, endpoint_metrics, scenario_of, statement_of
 from pgassay.spec.experiment import Spec
 from pgassay.spec.factors import kinds
 from pgassay.spec.load.of_queries import counted_of
@@ -177,23 +177,30 @@ def _queries(spec: Spec) -> QuerySet | None:
 def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:
     file, design = spec.file, spec.file.design
     try:
-        _check_scenarios(spec, mode)
+        _check_parts(spec, mode)
         found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
     except UnfitValue as error:
         raise error.refusal from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())
 
 
-def _check_scenarios(spec: Spec, mode: str) -> None:
-    """Raises UnfitValue for an endpoint of a scenario that no trial of one arm runs."""
-    scenarios = [one.name for one in spec.workload.scenarios]
-    for name in spec.file.design.endpoints or {}:
-        named = scenario_of(name)
-        if named is not None and mode != BLOCKS:
+def _check_parts(spec: Spec, mode: str) -> None:
+    """Raises UnfitValue for an endpoint of a scenario or statement that no trial measures."""
+    file, scenarios = spec.file, [one.name for one in spec.workload.scenarios]
+    for name in file.design.endpoints or {}:
+        part, measure = scenario_of(name) or ("", "")
+        if not part or part in scenarios:
+            continue
+        scenario, _ = statement_of(name) or (part, 0)
+        if scenario not in scenarios:
+            near = did_you_mean(scenario, scenarios)
+            raise UnfitValue("endpoint-of-no-scenario", name=scenario, near=near)
+        if measure != OF_A_STATEMENT:
+            raise UnfitValue("endpoint-of-a-statement", name=name, part=part)
+        if mode != BLOCKS:
             raise UnfitValue("endpoint-of-alternating-arms", name=name, mode=mode)
-        if named is not None and named[0] not in scenarios:
-            near = did_you_mean(named[0], scenarios)
-            raise UnfitValue("endpoint-of-no-scenario", name=named[0], near=near)
+        if not (file.runs_scripts and file.sampling.plans) or file.load.protocol == "simple":
+            raise UnfitValue("endpoint-of-unplanned-statement", name=name)
 
 
 def _trial_s(steps: Sequence[Step], resets: int) -> float:

@@ -49,6 +49,8 @@ def usual_metric(load: LoadTable) -> PrimaryMetric:
 
 OF_A_SCENARIO = ("mean", "p50", "p95", "p99")
 """What can be an endpoint of one scenario, as in `payment.p99`."""
+OF_A_STATEMENT = "mean"
+"""The only endpoint of one statement, as in `transfer:8.mean`."""
 _USUAL = "p99"
 MOST = 4
 """Endpoints beside the primary metric: they share 5 %, so each one makes all others weaker."""
@@ -65,6 +67,14 @@ def scenario_of(name: str) -> tuple[str, str] | None:
     """Returns the scenario and the measure of an endpoint such as `payment.p99`; None of others."""
     scenario, _, measure = name.rpartition(".")
     return (scenario, measure) if scenario and measure in OF_A_SCENARIO else None
+
+
+def statement_of(name: str) -> tuple[str, int] | None:
+    """Returns the scenario, and the line of its script, of an endpoint such as `transfer:8.mean`;
+    None of others."""
+    part, _ = scenario_of(name) or ("", "")
+    scenario, _, line = part.rpartition(":")
+    return (scenario, int(line)) if scenario and line.isdecimal() else None
 
 
 def as_margins(written: Any) -> Any:

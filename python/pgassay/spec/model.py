@@ -143,8 +143,9 @@ class DesignTable(StoppingKeys):
     endpoints: dict[str, Share | None] | None = Field(
         None,
         description="metrics with a verdict beside the primary one: mean, p50, p95, p99, tps,"
-        " failures, wal, cpu, or mean, p50, p95, p99 of a scenario (payment.p99); with margins"
-        " { p99 = '10%' }; left out: p99",
+        " failures, wal, cpu; mean, p50, p95, p99 of a scenario (payment.p99); the mean of a"
+        " statement by the line of its script (transfer:8.mean); with margins { p99 = '10%' };"
+        " left out: p99",
     )
     describes: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         (),

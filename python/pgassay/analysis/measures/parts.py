@@ -8,7 +8,7 @@ of a slice, which the slice before may still affect, or a transaction of an earl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,18 @@ from pgassay.analysis.measures.model import CUT, ScenarioMeasures, SliceMeasures
 from pgassay.analysis.reading.histograms import QUANTILES, Histogram, Of
 from pgassay.plan.model import ALL_ARMS
 from pgassay.samples.forms.trial import Slice, Step, TrialFile
+from pgassay.spec.endpoints import OF_A_SCENARIO
 
 _LATE = 0.75
 
 
-def measure_slices(summary: TrialFile, load: pa.Table) -> tuple[SliceMeasures, ...]:
-    """The slices of all complete rounds, in order; none of a trial of a single arm."""
+def measure_slices(
+    summary: TrialFile, load: pa.Table, endpoints: Collection[str] = ()
+) -> tuple[SliceMeasures, ...]:
+    """The slices of all complete rounds, in order; none of a trial of a single arm.
+
+    `endpoints` are metrics; those of scenarios are measured in each slice.
+    """
     if summary.arm != ALL_ARMS:
         return ()
     slices = summary.load.slices
@@ -31,6 +37,8 @@ def measure_slices(summary: TrialFile, load: pa.Table) -> tuple[SliceMeasures, .
     whole_ns = max(found.end_ns - found.start_ns for found in slices)
     rows = load.filter(pc.is_valid(load["slice"])).sort_by("slice")
     numbers = rows["slice"].to_numpy()
+    present = pc.unique(rows["scenario"].cast(pa.string())).to_pylist()
+    scenarios = [one for one in present if any(f"{one}.{m}" in endpoints for m in OF_A_SCENARIO)]
     turns: list[SliceMeasures] = []
     for first in range(0, len(slices) - len(arms) + 1, len(arms)):
         own = slices[first : first + len(arms)]
@@ -39,7 +47,8 @@ def measure_slices(summary: TrialFile, load: pa.Table) -> tuple[SliceMeasures, .
             break
         for found in own:
             low, high = np.searchsorted(numbers, [found.index, found.index + 1])
-            turns.append(_turn(first // len(arms), found, rows.slice(low, high - low)))
+            own_rows = rows.slice(low, high - low)
+            turns.append(_turn(first // len(arms), found, own_rows, scenarios))
     return tuple(turns)
 
 
@@ -47,15 +56,20 @@ def _shortest_ns(slices: Sequence[Slice]) -> int:
     return min(found.end_ns - found.start_ns for found in slices)
 
 
-def _turn(number: int, found: Slice, rows: pa.Table) -> SliceMeasures:
+def _turn(number: int, found: Slice, rows: pa.Table, scenarios: Sequence[str]) -> SliceMeasures:
     start, length = found.start_ns, found.end_ns - found.start_ns
     # Intervals are placed by their middle, because their edges are rounded to nanoseconds.
     middle = (rows["start_ns"].to_numpy() - start) / length + CUT / 2
+    kept = rows.filter(pa.array(middle > CUT))
+    values = _values(kept, (1.0 - CUT) * length / 1e9, True)
+    for name in scenarios:
+        own = _quantiles(_of_scenario(kept, name))
+        values |= {f"{name}.{measure}": value for measure, value in own.items()}
     return SliceMeasures(
         round=number,
         arm=found.variant,
         start_ns=start,
-        values=_values(rows.filter(pa.array(middle > CUT)), (1.0 - CUT) * length / 1e9, True),
+        values=values,
         early=_values(
             rows.filter(pa.array((middle > CUT) & (middle < 2 * CUT))), CUT * length / 1e9, False
         ),
@@ -92,10 +106,11 @@ def measure_scenarios(steps: Sequence[Step], rows: pa.Table) -> tuple[ScenarioMe
         return ()
     if len(names) == 1:
         return (_scenario(names[0], rows, seconds),)
-    return tuple(
-        _scenario(name, rows.filter(pc.equal(rows["scenario"].cast(pa.string()), name)), seconds)
-        for name in names
-    )
+    return tuple(_scenario(name, _of_scenario(rows, name), seconds) for name in names)
+
+
+def _of_scenario(rows: pa.Table, name: str) -> pa.Table:
+    return rows.filter(pc.equal(rows["scenario"].cast(pa.string()), name))
 
 
 def _scenario(name: str, rows: pa.Table, seconds: float) -> ScenarioMeasures:
@@ -107,13 +122,16 @@ def _scenario(name: str, rows: pa.Table, seconds: float) -> ScenarioMeasures:
             row["error_sqlstate"] or (), row["error_count"] or (), strict=True
         ):
             errors[sqlstate] += count
-    of: Of = "response" if pc.sum(rows["response_sum_ns"]).as_py() else "latency"
-    return ScenarioMeasures(
-        name, done, failed, done / seconds, dict(sorted(errors.items())), of, _quantiles(rows, of)
-    )
+    quantiles, by_code = _quantiles(rows), dict(sorted(errors.items()))
+    return ScenarioMeasures(name, done, failed, done / seconds, by_code, _timed_by(rows), quantiles)
 
 
-def _quantiles(rows: pa.Table, of: Of) -> dict[str, float]:
+def _timed_by(rows: pa.Table) -> Of:
+    return "response" if pc.sum(rows["response_sum_ns"]).as_py() else "latency"
+
+
+def _quantiles(rows: pa.Table) -> dict[str, float]:
+    of = _timed_by(rows)
     histogram = Histogram.merged(rows, of)
     quantiles = histogram.quantiles_ns([*QUANTILES.values()])
     if quantiles is None:

@@ -8,13 +8,14 @@ Never: compares trials, or reads texts.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.reading.plan_shape import PlanShape, query_id_of, shape_of
 from pgassay.notes import Note
 from pgassay.samples.stored_parts import StoredTrial
+from pgassay.spec.endpoints import statement_of
 from pgassay.trials.sampling.queries import STATEMENTS
 
 
@@ -46,6 +47,27 @@ def read_statements(
     if not grown or not transactions:
         return None
     return TrialStatements(summary.block, summary.arm, transactions, dict(grown))
+
+
+def statement_means(
+    trial: StoredTrial, sources: TrialSources, endpoints: Collection[str]
+) -> dict[str, float]:
+    """Returns the mean execution time of a call (ms) of the statements among the endpoints, such as
+    `transfer:8.mean`.
+
+    A statement's figures are found by the query id of its plan in this trial, so that a rewritten
+    form, or a table made anew, is the same statement. Planning is not included.
+    """
+    lines = {of: name for name in endpoints if (of := statement_of(name)) is not None}
+    read = read_statements(trial, sources) if lines else None
+    if read is None:
+        return {}
+    found: dict[str, float] = {}
+    for one in (each for arm in trial.plans() for each in arm.statements):
+        name, grown = lines.get((one.scenario, one.line)), read.grown.get(query_id_of(one.plan), {})
+        if name is not None and grown.get("calls"):
+            found.setdefault(name, grown["exec_time_ms"] / grown["calls"])
+    return found
 
 
 @dataclass(frozen=True)

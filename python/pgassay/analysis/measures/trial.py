@@ -9,7 +9,7 @@ level, so one that lacks a step, or ran it for another time, would be compared w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +37,7 @@ from pgassay.analysis.measures.model import (
 from pgassay.analysis.measures.parts import measure_scenarios, measure_slices
 from pgassay.analysis.measures.query_trials import read_queries
 from pgassay.analysis.measures.sources import TrialSources
+from pgassay.analysis.measures.statements import statement_means
 from pgassay.analysis.measures.variants import measure_variants
 from pgassay.analysis.measures.within_run import throughput_variation
 from pgassay.analysis.reading.histograms import CURVE_SHARES, QUANTILES, Histogram, Of
@@ -111,7 +112,9 @@ def measure_trial(
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
     scenarios = measure_scenarios(steps, sources.load_of(steps))
-    values |= _endpoints_of(scenarios, plan)
+    endpoints = {one.metric for one in plan.endpoints} if plan else set()
+    values |= _of_scenarios(scenarios, endpoints)
+    values |= statement_means(trial, sources, endpoints)
     whole = replace(whole, level=None, values=values)
     reasons = trial.validity().notes
     return TrialMeasures(
@@ -123,7 +126,7 @@ def measure_trial(
         steps=measured,
         warnings=(*_warnings(summary, whole), *_damaged(sources)),
         variants=measure_variants(summary.load.slices),
-        turns=measure_slices(summary, sources.load),
+        turns=measure_slices(summary, sources.load, endpoints),
         invalid=(*reasons, *(() if plan is None else other_steps(summary, plan))),
         repeats=summary.repeats,
         is_repeated=bool(reasons) and summary.repeats is None,
@@ -136,14 +139,15 @@ def measure_trial(
     )
 
 
-def _endpoints_of(scenarios: Sequence[ScenarioMeasures], plan: Plan | None) -> dict[str, float]:
+def _of_scenarios(
+    scenarios: Sequence[ScenarioMeasures], endpoints: Collection[str]
+) -> dict[str, float]:
     """The endpoints that are of single scenarios, over whole trials."""
-    wanted = {one.metric for one in plan.endpoints} if plan else set()
     return {
         name: value
         for one in scenarios
         for measure, value in one.quantiles_ms.items()
-        if (name := f"{one.scenario}.{measure}") in wanted
+        if (name := f"{one.scenario}.{measure}") in endpoints
     }
 
 

@@ -48,12 +48,14 @@ Summaries = Sequence[TrialFile]
 def noise_floor(
     plan: Plan, trials: Trials, courses: Sequence[TrialCourse], summaries: Summaries
 ) -> NoiseFloor | None:
-    """The noise of each primary metric; of a switchback or duet that of the arms' differences."""
+    """The noise of each primary metric, and of the endpoints whose ratios are compared; of a
+    switchback or duet that of the arms' differences."""
     if plan.alternates:
         floor = switchback_floor(plan, trials)
         return None if floor is None else NoiseFloor((), overhead_of(plan, summaries), floor)
     noises = []
-    for metric in PRIMARY_METRICS:
+    endpoints = [one.metric for one in plan.endpoints if METRICS[one.metric].scale == "ratio"]
+    for metric in dict.fromkeys((*PRIMARY_METRICS, *endpoints)):
         table = block_table(METRICS[metric], trials, plan, None).complete()
         noise = noise_of(metric, table, courses, plan.measured_s, alike=plan.calibrates)
         if noise is not None:

@@ -51,7 +51,7 @@ def outlook(rule: Rule, spread: Spreading, least: int, most: int) -> Outlook:
     return Outlook(
         difference_sd=spread.sd,
         verdicts=rule.simultaneous,
-        detectable=_detectable(rule, spread, least, most),
+        detectable=detectable_effect(rule, spread, least, most),
         if_different=_expected(rule, spread, least, most, rule.smallest_effect),
         if_same=_expected(rule, spread, least, most, 0.0),
     )
@@ -97,8 +97,9 @@ def _expected(rule: Rule, spread: Spreading, least: int, most: int, effect: floa
     return Expected(effect, decided, middle if middle <= most else None)
 
 
-def _detectable(rule: Rule, spread: Spreading, least: int, most: int) -> float | None:
-    """The smallest detectable effect, by bisection: larger effects are found more often."""
+def detectable_effect(rule: Rule, spread: Spreading, least: int, most: int) -> float | None:
+    """Returns the smallest detectable effect, a share of the baseline, by bisection: larger effects
+    are found more often. None where there is none."""
     low, high = 0.0, _LARGEST * spread.sd
     if _found(rule, spread, least, most, high) < POWER:
         return None

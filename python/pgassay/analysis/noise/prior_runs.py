@@ -193,6 +193,14 @@ def expect(
     )
 
 
+def known_sd(
+    conditions: Conditions, plan: Plan, records: Iterable[Mapping[str, Any]]
+) -> float | None:
+    """Returns the noise of the plan's metric by prior runs of this load here; None without any."""
+    same, _ = _prior_runs(conditions, plan, records)
+    return _root_mean([one.sd for one in same], [one.weight for one in same]) if same else None
+
+
 def timed(plan: Plan, conditions: Conditions, records: Sequence[Mapping[str, Any]]) -> Plan:
     """The plan with trials as long, resets included, as those of prior runs on this host were, and
     with the time outside trials that prior runs of this load took."""

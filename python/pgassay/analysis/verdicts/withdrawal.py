@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pgassay.analysis.compare.factorial import FactorialEffects
 from pgassay.analysis.compare.model import Comparison, Dependence, Estimate, Verdict, Withdrawn
 from pgassay.analysis.measures.model import Caveat, TrialMeasures
+from pgassay.analysis.verdicts.idle_rounds import idle_rounds
 from pgassay.notes import Note, Value
 from pgassay.plan.model import Arm, Plan
 
@@ -61,6 +62,23 @@ def withdraw_idle(
         return at in kept and c.metric not in kept[at]
 
     return tuple(_withdraw(c, why) if is_withdrawn(c) else c for c in comparisons)
+
+
+def withdraw_idle_endpoints(
+    comparisons: Sequence[Comparison], plan: Plan, trials: Sequence[TrialMeasures]
+) -> tuple[Comparison, ...]:
+    """Makes endpoints undecided of which too many rounds have no value in some arm: a scenario may
+    end in none of its slices because it is slow there."""
+    found = {
+        one.metric: idle_rounds(replace(plan, metric=one.metric), trials)
+        for one in (plan.endpoints if plan.alternates else ())
+    }
+    idle = {
+        metric: Withdrawal(Withdrawn.IDLE_ROUNDS, one.for_good)
+        for metric, one in found.items()
+        if one.forbid_a_verdict
+    }
+    return tuple(_withdraw(c, idle[c.metric]) if c.metric in idle else c for c in comparisons)
 
 
 def withdraw_set_by_load(comparisons: Sequence[Comparison], plan: Plan) -> tuple[Comparison, ...]:

@@ -17,6 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from pgassay.analysis.gates.forecast import GateOutlook, gate_outlooks
+from pgassay.analysis.noise.endpoint_outlooks import endpoint_outlooks
 from pgassay.analysis.noise.prior_runs import conditions_of
 from pgassay.analysis.verdicts.collapses import collapse_outlook
 from pgassay.cli.plan.found import Found
@@ -27,6 +28,7 @@ from pgassay.cli.terminal.critical_values import kept_critical_values
 from pgassay.cli.terminal.expectation import expectation_of, print_expectation, timed_here
 from pgassay.cli.terminal.gates import refuse_without_comparison
 from pgassay.errors import ExitCode
+from pgassay.findings.answer.endpoints import foreseen as endpoints_foreseen
 from pgassay.findings.answer.endpoints import price
 from pgassay.findings.answer.limits import collapse_line
 from pgassay.findings.noise.busy import busy_host
@@ -85,7 +87,9 @@ def show_plan(
     drawn = timed_here(checked, drawn)
     with kept_critical_values():
         expected = expectation_of(checked, drawn)
-        foreseen = gate_outlooks(drawn, conditions_of(checked), list(noise_records()))
+        records, conditions = list(noise_records()), conditions_of(checked)
+        foreseen = gate_outlooks(drawn, conditions, records)
+        endpoints = endpoint_outlooks(drawn, conditions, records)
     outlook = collapse_outlook(drawn)
     others = used_by_others(watch, checked, found)
     if as_json:
@@ -114,6 +118,7 @@ def show_plan(
             "stops": found.stops,
             "collapses": None if outlook is None else asdict(outlook),
             "expected": None if expected is None else asdict(expected),
+            "endpoints_foreseen": [asdict(one) for one in endpoints],
             "gates_foreseen": [asdict(one) for one in foreseen],
             **({} if others is None else {"other_programs": others.described()}),
         }
@@ -121,6 +126,8 @@ def show_plan(
     else:
         _print(checked, drawn, placement, found.knobs_idle)
         print_expectation(expected, drawn)
+        for sentence in endpoints_foreseen(endpoints, drawn):
+            labelled("endpoint  ", str(sentence))
         if (busy := busy_host(others, expected)) is not None:
             labelled("host      ", str(busy))
         if outlook is not None:

@@ -10,6 +10,7 @@ so few blocks decided that the verdict rests on normality: below six no sign-fli
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from pgassay.quantities import is_multiple
 
 if TYPE_CHECKING:  # `plan` needs none of it
     from pgassay.analysis.model import Analysis
+    from pgassay.analysis.noise.endpoint_outlooks import EndpointOutlook
 
 _TEXTS = texts_of(__name__)
 _RULE = "findings/answer/endpoints"
@@ -133,6 +135,30 @@ def price(plan: Plan) -> Note | None:
     together = rule.of_endpoint(plan.endpoints[0], of=count)
     needed = [each.critical(blocks, blocks, 0.05) + _NINE_OF_TEN for each in (together, rule)]
     return Note.of(f"{_RULE}/price.several", named=named, times=needed[0] / needed[1])
+
+
+def foreseen(outlooks: Sequence[EndpointOutlook], plan: Plan) -> list[Note]:
+    """Return a sentence on each endpoint whose noise is known here, and one on all others."""
+    found = [_finds(one, plan) for one in outlooks if one.trial_sd is not None]
+    others = tuple(
+        _called(one.endpoint.metric, "names") for one in outlooks if one.trial_sd is None
+    )
+    if others and not plan.alternates:
+        found.append(Note.of(f"{_RULE}/foreseen.unknown", names=others))
+    return found
+
+
+def _finds(one: EndpointOutlook, plan: Plan) -> Note:
+    is_shared = len(plan.endpoints) > 1 and one.alone is not None
+    form = "none" if one.detectable is None else "several" if is_shared else "one"
+    return Note.of(
+        f"{_RULE}/foreseen.{form}",
+        name=_called(one.endpoint.metric, "names"),
+        noise=100.0 * (one.trial_sd or 0.0),
+        blocks=plan.last_block,
+        detectable=100.0 * (one.detectable or 0.0),
+        alone=100.0 * (one.alone or 0.0),
+    )
 
 
 def _margin(endpoint: Endpoint) -> Note:

@@ -7,8 +7,10 @@ one error that names the key and the fix. Never: changes anything.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
+from pgassay import _core
 from pgassay.errors import PgassayError
 from pgassay.plan.demands import demands_of
 from pgassay.plan.model import Plan
@@ -27,6 +29,8 @@ from pgassay.server.owned.installation import (
     installation_of,
 )
 from pgassay.server.owned.workspace import DATA_VARIABLE, disk_of_workspaces
+from pgassay.spec.arms import spec_of_arm
+from pgassay.spec.endpoints import statement_of
 from pgassay.spec.experiment import Spec
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.server.placement import memory_text
@@ -36,6 +40,10 @@ from pgassay.trials.run.refusals.loads import check_load
 from pgassay.trials.run.refusals.room import lacking_room
 
 _IN_MEMORY = ("tmpfs", "ramfs")
+_HAS_A_PLAN = re.compile(
+    rb"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|VALUES|TABLE)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def refuse_experiment(spec: Spec) -> Placement:
@@ -76,6 +84,29 @@ def unusable_limits(spec: Spec) -> None:
     own_limits()
 
 
+def endpoints_of_no_statement(spec: Spec, plan: Plan) -> Iterator[Refusal]:
+    """Refuses endpoints of statements where some arm's script has none with a plan in that line."""
+    asked = {of: one.metric for one in plan.endpoints if (of := statement_of(one.metric))}
+    for arm in plan.arms if asked else ():
+        own = spec_of_arm(spec, arm.by_kind)
+        known = [
+            (one.name, line)
+            for one in own.workload.scenarios
+            for line, text in _core.script_statements(
+                one.file, one.script_bytes, allow_shell=own.file.load.allow_shell
+            )
+            if _HAS_A_PLAN.match(text)
+        ]
+        for of in asked.keys() - known:
+            near = [f"{name}:{line}.mean" for name, line in known if name == of[0]]
+            yield Refusal(
+                "endpoint-of-no-statement",
+                name=asked[of],
+                known=", ".join(near or [f"{of[0]}.mean"]),
+            )
+            return
+
+
 def alternating_arms_on_a_fleet(spec: Spec, plan: Plan) -> Iterator[Refusal]:
     """Refuses alternating arms on a fleet, which runs whole blocks."""
     if spec.file.target.fleet is not None and plan.mode != "blocks":
@@ -112,7 +143,13 @@ def lacking_on_new_servers(spec: Spec, plan: Plan) -> Iterator[Refusal]:
 
 OF_THE_EXPERIMENT = (check_load, settings_unknown_to_a_version, unusable_limits)
 OF_A_FLEET = (alternating_arms_on_a_fleet,)
-OF_THE_PLAN = (*OF_A_FLEET, unfit_memory_limit, lacking_on_new_servers, lacking_room)
+OF_THE_PLAN = (
+    *OF_A_FLEET,
+    endpoints_of_no_statement,
+    unfit_memory_limit,
+    lacking_on_new_servers,
+    lacking_room,
+)
 
 
 def servers_under_test(spec: Spec) -> dict[str, Installation]:

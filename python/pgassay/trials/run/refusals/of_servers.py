@@ -22,12 +22,18 @@ from pgassay.server.hosts.control_groups import memory_of
 from pgassay.server.protocol import ServerFacts, Target, Testbed
 from pgassay.server.settings.changeable import refuse_in_sessions
 from pgassay.spec.arms import spec_of_arm
+from pgassay.spec.endpoints import statement_of
 from pgassay.spec.experiment import Spec
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.trials.load.engine import as_the_client
 from pgassay.trials.run.limits import unseen
 from pgassay.trials.run.testbeds import Testbeds
+from pgassay.trials.sampling.not_measured import preloaded_in
+from pgassay.trials.sampling.queries import STATEMENTS, extensions_in
+
+_TELLS_QUERY_IDS = 140000
+"""The version from which EXPLAIN shows the id of a statement in pg_stat_statements."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,28 @@ def unseen_limits(server: OpenedServer) -> Iterator[Refusal]:
             yield from unseen(table, session, target.host(), target.facts().data_directory)
 
 
-OF_A_SERVER = (session_settings, installed_tables, server_settings, host_knobs, unseen_limits)
+def uncounted_statements(server: OpenedServer) -> Iterator[Refusal]:
+    """Endpoints of statements that the server does not count."""
+    file = server.file
+    asked = [one for one in file.design.endpoints or () if statement_of(one) is not None]
+    if not asked:
+        return
+    with as_target_error("looking at the server"), server.target.connect() as session:
+        counts = STATEMENTS.extension in preloaded_in(session)
+        # On servers of our own it is created after this.
+        is_there = not file.loads_existing or STATEMENTS.extension in extensions_in(session)
+        if not counts or not is_there or session.info.server_version < _TELLS_QUERY_IDS:
+            yield Refusal("endpoint-of-uncounted-statement", name=asked[0])
+
+
+OF_A_SERVER = (
+    session_settings,
+    installed_tables,
+    server_settings,
+    host_knobs,
+    unseen_limits,
+    uncounted_statements,
+)
 
 
 def _capacity(file: ExperimentFile, target: Target, facts: ServerFacts) -> Capacity:
