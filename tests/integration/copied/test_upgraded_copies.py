@@ -19,6 +19,7 @@ from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.copied.source import look
 from pgassay.server.copied.versions import Versions, shape_of
 from pgassay.server.open import make_several
+from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.owned.several_targets import SeveralTargets
 from pgassay.server.protocol import Testbed
 from pgassay.spec.factors.tables import Way
@@ -85,9 +86,9 @@ def server(debian: DebianServer) -> Iterator[DebianServer]:
 
 
 def copies(
-    dsn: str, journal: RecordingJournal, chosen: tuple[int, ...], how: Way
+    dsn: str, journal: RecordingJournal, chosen: tuple[int | Path, ...], how: Way
 ) -> SeveralTargets:
-    of_level: dict[str, int | Path] = {str(one): one for one in chosen}
+    of_level = {str(one): one for one in chosen}
     levels = Versions(of_level, how)
     copy = ServerCopy(dsn, accept=ACCEPTED, servers=len(chosen), versions=levels)
     made = {name: copy.at(name) for name in of_level}
@@ -132,7 +133,7 @@ def refusals_of(
 @pytest.mark.parametrize(
     ("how", "levels"),
     [
-        ("pg_upgrade", (18,)),
+        ("pg_upgrade", (18, embedded_installation(18).bin_directory)),
         pytest.param("pg_upgrade", (15, 18), marks=pytest.mark.heavy),
         pytest.param("dump", (15, 18), marks=pytest.mark.heavy),
     ],
@@ -142,12 +143,13 @@ def test_levels_of_a_users_server_have_its_data_settings_and_new_statistics(
     own_base: Path,
     journal: RecordingJournal,
     how: Way,
-    levels: tuple[int, ...],
+    levels: tuple[int | Path, ...],
 ) -> None:
+    made = set()
     with closing(copies(server.dsn(), journal, levels, how)) as target:
         for level in levels:
             facts = target.choose(Testbed(str(level)))
-            assert facts.version_num // 10000 == level
+            assert facts.version_num // 10000 == (15 if level == 15 else 18)
             target.prepare(build_few_accounts, {})
             said = {one.code for one in target.reset({"work_mem": "9MB"}).notes}
             with server.admin() as original, closing(target.connect()) as session:
@@ -159,10 +161,12 @@ def test_levels_of_a_users_server_have_its_data_settings_and_new_statistics(
                     assert scalar(session, "SELECT count(*) FROM account") == 100
                 assert scalar(session, "SHOW effective_cache_size") == "77MB"
                 assert scalar(session, "SHOW data_checksums") == "off"
-            if level == 18:
+                made.add(scalar(session, "SELECT system_identifier FROM pg_control_system()"))
+            if level != 15:
                 way = "restored" if how == "dump" else "upgraded"
                 codes = {way, "settings-unknown", "options-dropped", "without-checksums"}
                 assert {f"server/copied/{code}" for code in codes} <= said
+    assert len(made) == len({level == 15 for level in levels})  # builds of 18 share their files
     assert list(own_base.iterdir()) == []
     assert journal.open == []
 

@@ -70,12 +70,11 @@ def _preview_server(spec: Spec, plan: Plan) -> Preview | None:
             target.dsn,
             accept=target.accept,
             bin_directory=None if target.bin is None else path_from(target.bin, spec.folder),
-            versions=(versions := versions_of(spec.file, spec.folder)),
+            versions=versions_of(spec.file, spec.folder),
             copies=copies_of(
                 len(testbeds.datasets),
                 len(testbeds.schema_variants),
                 side_by_side=plan.side_by_side,
-                dumps=versions.how == "dump",
             ),
             demands=demands,
             installed=spec.workload.installed,

@@ -84,7 +84,7 @@ def show_plan(
     found = replace(_found(checked, drawn), refused=refused)
     risks = (*built_apart(_by_version(checked, drawn)), *found.risks)
     drawn = replace(drawn, notes=(*drawn.notes, *risks))
-    drawn = timed_here(checked, drawn)
+    drawn = _with_copies(checked, timed_here(checked, drawn), found)
     with kept_critical_values():
         expected = expectation_of(checked, drawn)
         records, conditions = list(noise_records()), conditions_of(checked)
@@ -147,6 +147,15 @@ def _found(spec: Spec, drawn: Plan) -> Found:
     from pgassay.cli.plan.server import look  # it takes psycopg
 
     return look(spec, drawn)
+
+
+def _with_copies(spec: Spec, drawn: Plan, found: Found) -> Plan:
+    """The plan with the time that copies of a server take, where no prior run says, and where they
+    are all that is made before the first trial."""
+    setup_s = None if found.server is None else found.server.setup_s
+    if drawn.outside_s is not None or any(spec.workload.building_sql(1)):
+        return drawn
+    return replace(drawn, outside_s=setup_s)
 
 
 def _by_version(spec: Spec, drawn: Plan) -> list[list[str]]:

@@ -20,8 +20,8 @@ from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, find_source
-from pgassay.server.copied.upgrade import Upgrade
-from pgassay.server.copied.versions import OWN_VERSION, Versions
+from pgassay.server.copied.upgrade import Upgrade, update_extensions
+from pgassay.server.copied.versions import OWN_VERSION, Versions, release
 from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.schema import SEARCH_PATH, vacuum_schema
 from pgassay.server.owned.cluster import Cluster
@@ -35,14 +35,11 @@ _HAS_ALL_DATA = 140000
 """The version from which there are roles for all data."""
 
 
-def copies_of(
-    servers: int, schema_variants: int, *, side_by_side: bool = False, dumps: bool = False
-) -> int:
+def copies_of(servers: int, schema_variants: int, *, side_by_side: bool = False) -> int:
     """Returns how many copies of the data the disk must hold: data directories and what they are
-    put back from, which servers side by side share; several servers share a backup as well, and a
-    dump lies there while it is restored."""
+    put back from, which servers side by side share; several servers share a backup as well."""
     frozen = 1 if side_by_side else servers
-    return servers + frozen + schema_variants + (servers > 1) + dumps
+    return servers + frozen + schema_variants + (servers > 1)
 
 
 class ServerCopy:
@@ -69,11 +66,12 @@ class ServerCopy:
         self._accept = frozenset(accept)
         self._bin = bin_directory
         self._versions = versions
-        dumps = versions.how == "dump"
-        self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side, dumps=dumps)
+        self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side)
         self._backup = BaseBackup(shared=servers > 1)
         self._looked: dict[str, Source] = {}
         """The server as it was found, for the copies of all levels."""
+        self._kept: dict[str, tuple[Path, tuple[Note, ...]]] = {}
+        """Release → files of a level that others start from, and what was left out of them."""
         self._level = ""
         self._left_out: tuple[Note, ...] = ()
 
@@ -103,15 +101,40 @@ class ServerCopy:
         programs = source.programs[self._level]
         settings = {**source.carried(programs).settings, **self._overrides}
         cluster.discard()
+        if kept := self._kept.get(release(programs)):
+            files, self._left_out = kept
+            cluster.thaw(files)
+            cluster.take_over(settings)
+            return
         self._backup.place(source.installation, source.parameters, cluster.workspace)
         if source.changes_files(self._level):
             self._left_out = Upgrade(cluster, source, settings, self._overrides).run()
         else:
             cluster.take_over(settings)
+        if source.changes_some:
+            self._analyse(cluster)
+        if len(source.like(self._level)) > 1:
+            files = cluster.freeze(cluster.workspace.upgraded)
+            self._kept[release(programs)] = files, self._left_out
+
+    def _analyse(self, cluster: Cluster) -> None:
+        """Makes statistics in the same way on all levels."""
+        cluster.start()
+        with (
+            as_target_error("statistics of the copy"),
+            connect(
+                self.for_control(cluster), work=Work.OWN_CHANGES, statement_limit_s=0
+            ) as session,
+        ):
+            dumped = self._versions.how == "dump"
+            session.execute("VACUUM (ANALYZE)" if dumped else "ANALYZE")
+        cluster.stop(gently=True)
 
     def complete(self, cluster: Cluster) -> None:
-        """The workload's schema, and leave for the user to see what samplers look at; where there
-        are levels, statistics that were made in the same way on all of them."""
+        """The workload's schema, leave for the user to see what samplers look at, and extensions as
+        the programs of this copy have them."""
+        if self._source.changes_files(self._level):
+            update_extensions(cluster, self._source)
         user = sql.Identifier(self._source.parameters.user)
         schema = sql.Identifier(SCHEMA)
         with (
@@ -128,9 +151,6 @@ class ServerCopy:
                 every = session.info.server_version >= _HAS_ALL_DATA
                 roles = sql.SQL(", ").join(map(sql.Identifier, _ROLES if every else _ROLES[:1]))
                 session.execute(sql.SQL("GRANT {} TO {}").format(roles, user))
-            if self._level:
-                dumped = self._versions.how == "dump"
-                session.execute("VACUUM (ANALYZE)" if dumped else "ANALYZE")
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         source = self._source.parameters

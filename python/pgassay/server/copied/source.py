@@ -28,6 +28,7 @@ from pgassay.server.copied.versions import (
     OWN_VERSION,
     ClusterShape,
     Versions,
+    release,
     shape_of,
     takes,
     unfit_versions,
@@ -94,6 +95,19 @@ class Source:
         if programs.major >= CHECKSUMS_FROM > self.installation.major and not self.shape.checksums:
             found.append(Note.of("server/copied/without-checksums", version=programs.version))
         return tuple(found)
+
+    def like(self, level: str) -> list[str]:
+        """Returns the levels that start from the same files: those of one release, where some level
+        needs more than the files of the server."""
+        if not self.changes_some:
+            return [level]
+        wanted = release(self.programs[level])
+        return [name for name, one in self.programs.items() if release(one) == wanted]
+
+    @property
+    def changes_some(self) -> bool:
+        """Whether the copy of some level is more than the files of the server."""
+        return any(map(self.changes_files, self.programs))
 
     def way(self, level: str) -> Note:
         """Returns how the copy of a level came to its version."""
@@ -188,7 +202,9 @@ def problems(
         lambda: _refuse_without_replication(session, parameters, facts),
         lambda: versions.own(session, bin_directory),
         lambda: unfit_versions(session, parameters, versions, bin_directory),
-        lambda: refuse_without_room(facts["size"], copies),
+        lambda: refuse_without_room(
+            facts["size"], copies + versions.beside(versions.own(session, bin_directory))
+        ),
     ]
     yield from found_by(checks)
 

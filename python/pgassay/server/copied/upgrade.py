@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -31,12 +31,11 @@ from pgassay.server.hosts.account import clean_environment, last_line
 from pgassay.server.owned.cluster import COPY_LIMIT_S, PORT, Cluster
 from pgassay.server.owned.installation import Installation
 from pgassay.server.owned.readable_copy import runnable_by
+from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
 JOBS = f"--jobs={min(8, os.cpu_count() or 1)}"
 NO_SYNC_FROM = 15
-EXTENSIONS = "update_extensions.sql"
-"""What pg_upgrade leaves where extensions have newer versions."""
 ALWAYS_THERE = ("template0", "template1")
 _INSIDE = 'cd "$1" && shift && exec "$@"'
 """Shell: run a command in a directory."""
@@ -84,8 +83,7 @@ class Upgrade:
     def _databases(self, old: Cluster) -> list[str]:
         here = replace(old.parameters(self.source.parameters.dbname), user=self.source.superuser)
         with as_target_error("looking at the copy"), connect(here) as session:
-            found = session.execute(statement("data/databases")).fetchall()
-            return [name for (name,) in found if name != "template0"]
+            return databases_of(session)
 
     def _drop_unknown(self, old: Cluster, database: str) -> list[str]:
         """Takes away, in one database, the options of columns that the new programs do not know."""
@@ -122,8 +120,6 @@ class Upgrade:
         if result.returncode != 0:
             self._refuse("pg-upgrade-failed", _said_by_pg_upgrade(result))
         space.account.require(["rm", "-rf", space.old], limit_s=COPY_LIMIT_S)
-        if (space.directory / EXTENSIONS).is_file():
-            self._started(lambda: self._required("psql", [*self._psql(), "-f", EXTENSIONS]))
 
     def _make_files(self) -> None:
         shape, new = self.source.shape, self.cluster.installation
@@ -146,16 +142,16 @@ class Upgrade:
 
     def _restore(self, databases: list[str], roles: str) -> None:
         self._make_files()
-
-        def restore() -> None:
+        self.cluster.start()
+        try:
             self._required("psql", [*self._psql(), "-f", "-"], roles)
             for number in range(len(databases)):
                 # Also of the database `postgres`, which is made anew as it was.
                 options = ["--create", "--clean", "--if-exists", "--exit-on-error", JOBS]
                 options += ["-d", self._way_to("template1"), str(self._dumps / str(number))]
                 self._required("pg_restore", options)
-
-        self._started(restore)
+        finally:
+            self.cluster.stop(gently=True)
         self.cluster.workspace.account.require(["rm", "-rf", self._dumps], limit_s=COPY_LIMIT_S)
 
     @property
@@ -168,14 +164,6 @@ class Upgrade:
 
     def _psql(self) -> list[str]:
         return ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self._way_to("template1")]
-
-    def _started(self, work: Callable[[], object]) -> None:
-        """Does something while the new server is up."""
-        self.cluster.start()
-        try:
-            work()
-        finally:
-            self.cluster.stop(gently=True)
 
     def _required(self, program: str, options: list[str], text: str | None = None) -> str:
         result = self._inside(program, options, None, text)
@@ -206,6 +194,27 @@ class Upgrade:
     def _refuse(self, code: str, said: str, **values: str) -> NoReturn:
         own, version = self.source.installation.version, self.cluster.installation.version
         raise TargetRefused(code, own=own, version=version, said=said, **values)
+
+
+def databases_of(session: Connection) -> list[str]:
+    """Returns the names of the databases that can be entered, without template0."""
+    found = session.execute(statement("data/databases")).fetchall()
+    return [name for (name,) in found if name != "template0"]
+
+
+def update_extensions(cluster: Cluster, source: Source) -> None:
+    """Brings the extensions of every database to the versions that the programs of a running copy
+    have."""
+    here = replace(cluster.parameters(source.parameters.dbname), user=source.superuser)
+    with as_target_error("updating extensions of the copy"):
+        with connect(here) as session:
+            databases = databases_of(session)
+        for name in databases:
+            there = replace(here, dbname=name)
+            with connect(there, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
+                for (extension,) in session.execute(statement("data/old_extensions")).fetchall():
+                    update = sql.SQL("ALTER EXTENSION {} UPDATE").format(sql.Identifier(extension))
+                    session.execute(update)
 
 
 def _first_error(result: subprocess.CompletedProcess[str]) -> str:

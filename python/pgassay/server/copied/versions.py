@@ -9,6 +9,7 @@ before anything is copied. Never: starts a server, or writes anything.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -58,6 +59,15 @@ class Versions:
                 bin_directory = given
                 break
         return programs_for(session, bin_directory)
+
+    def beside(self, own: Installation) -> int:
+        """Returns how many copies of the data lie beside those of the servers: a dump while it is
+        restored, and one for each release that several levels run."""
+        programs = [*self.programs(own).values()]
+        if not any(self.changes_files(one, own) for one in programs):
+            return 0
+        shared = Counter(map(release, programs))
+        return (self.how == "dump") + sum(count > 1 for count in shared.values())
 
     def changes_files(self, programs: Installation, own: Installation) -> bool:
         """Returns whether the copy of a level is more than the files of the server."""
@@ -204,6 +214,12 @@ def _libc_here() -> str | None:
         name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
         return version if name == "glibc" else None
     return None
+
+
+def release(programs: Installation) -> str:
+    """Returns what programs must have in common to run the same files, such as `18` or `19beta2`:
+    catalogs still change between previews of a version."""
+    return programs.version.partition(".")[0]
 
 
 def takes(programs: Installation, name: str, value: str) -> bool:

@@ -24,7 +24,7 @@ USER_VARIABLE = "PGASSAY_SERVER_USER"
 # What a server may legitimately take from its surroundings: an experiment with another memory
 # allocator or a private libc is chosen through these. Everything else is left behind.
 # Debian's pg_ctlcluster looks for its clusters where the last one says.
-KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "PG_CLUSTER_CONF_ROOT")
+KEPT_VARIABLES = ("PATH", "TZ", "LD_LIBRARY_PATH", "LD_PRELOAD", "LOCPATH", "PG_CLUSTER_CONF_ROOT")
 _ENTERING = 'echo 0 >&0 && exec "$@" </dev/null'
 """Shell: enter the control group whose cgroup.procs is standard input, and be the command."""
 

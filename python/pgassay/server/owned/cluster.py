@@ -131,9 +131,8 @@ class Cluster:
         anyway."""
         end_servers(self._data, gentle_s=STOP_LIMIT_S if gently else 0.0)
 
-    def freeze(self, number: int = 0) -> Path:
-        """Copy the stopped server's data directory to a snapshot; number 0 is as built."""
-        snapshot = self.workspace.snapshot(number)
+    def freeze(self, snapshot: Path) -> Path:
+        """Copy the stopped server's data directory to a snapshot, whose path is returned."""
         self._remove(snapshot)
         self._copy(self._data, snapshot)
         return snapshot
@@ -246,9 +245,9 @@ class Snapshots:
 
     def freeze(self, cluster: Cluster, name: str = AS_BUILT) -> None:
         """Keeps a copy of the data directory under a name."""
-        number = 0 if name == AS_BUILT else len(self._paths)
+        number = 0 if name == AS_BUILT else len(self._paths)  # 0 is as built
         before = free_bytes(cluster.workspace.directory)
-        path = cluster.freeze(number)
+        path = cluster.freeze(cluster.workspace.snapshot(number))
         # What a file system with reflinks takes for a copy is next to nothing.
         self._taken = max(self._taken, before - free_bytes(cluster.workspace.directory))
         self._paths[name] = path

@@ -65,6 +65,11 @@ class Workspace:
         """The data directory that pg_upgrade upgrades, while it does."""
         return self.directory / OLD
 
+    @property
+    def upgraded(self) -> Path:
+        """The data directory that servers of other builds of the same version start from."""
+        return self.directory / "upgraded"
+
     def snapshot(self, number: int = 0) -> Path:
         """Returns the directory of a snapshot, by its number: names of variants are the user's and
         may be no file names."""

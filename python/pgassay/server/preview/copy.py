@@ -11,10 +11,11 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from pgassay.errors import TargetError
 from pgassay.plan.demands import Demand
+from pgassay.quantities import clock
 from pgassay.refusals.refusal import found_by
-from pgassay.server.copied.source import look, problems, signs_of_users, source_of
+from pgassay.server.copied.durations import making_s, setup_s
+from pgassay.server.copied.source import Source, look, problems, signs_of_users, source_of
 from pgassay.server.copied.versions import OWN_VERSION, Versions
 from pgassay.server.data.installed_tables import refuse_missing
 from pgassay.server.existing.capacity import Capacity, lacking, own_sessions
@@ -24,7 +25,6 @@ from pgassay.server.hosts.local import HERE
 from pgassay.server.owned.room import room_for, sized
 from pgassay.server.owned.workspace import disk_of_workspaces
 from pgassay.server.preview.host import PlannedChange, Preview
-from pgassay.server.protocol import Connection, ConnectionParameters
 from pgassay.server.settings.values import read_settings
 from pgassay.spec.workload.folder import InstalledTables
 
@@ -55,6 +55,7 @@ def preview_copy(
         found = [*problems(session, parameters, dsn, bin_directory, copies, versions)]
         if installed is not None:
             found += found_by([refuse_missing], session, installed, copied=True)
+        source = None if found else source_of(session, parameters, bin_directory, versions)
         return Preview(
             server=parameters.label,
             version=session.info.parameter_status("server_version") or "?",
@@ -62,24 +63,13 @@ def preview_copy(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
             data_directory=str(disk_of_workspaces(server_account())),
-            changes=()
-            if found
-            else (*_changes(session, parameters, bin_directory, copies, versions),),
+            changes=() if source is None else (*_changes(source, copies),),
+            setup_s=None if source is None else setup_s(source),
         )
 
 
-def _changes(
-    session: Connection,
-    parameters: ConnectionParameters,
-    bin_directory: Path | None,
-    copies: int,
-    versions: Versions,
-) -> Iterator[PlannedChange]:
-    try:
-        source = source_of(session, parameters, bin_directory, versions)
-    except TargetError as error:
-        yield PlannedChange("copy", str(error), "stops the run")
-        return
+def _changes(source: Source, copies: int) -> Iterator[PlannedChange]:
+    versions = source.versions
     size = sized(source.size)
     yield PlannedChange(
         "server",
@@ -87,7 +77,7 @@ def _changes(
         " is neither restarted nor reconfigured",
         "once, at the start",
     )
-    room = room_for(source.size, copies)
+    room = room_for(source.size, copies + versions.beside(source.installation))
     yield PlannedChange("this host", room.described(), "until the end")
     for level, programs in source.programs.items():
         carried, name = source.carried(programs), f"copy {level}".strip()
@@ -100,8 +90,10 @@ def _changes(
         )
         if source.changes_files(level):
             way = "dump and restore" if versions.how == "dump" else "pg_upgrade"
-            yield PlannedChange(
-                name, f"{way} of a copy of {size}, then ANALYZE", "once, before its first trial"
-            )
+            done = f"{way} of a copy of {size}, then ANALYZE"
+            if (first := source.like(level)[0]) != level:
+                done = f"the same files as copy {first}"
+            seconds = clock(making_s(source, level))
+            yield PlannedChange(name, f"{done}; about {seconds}", "once, before its first trial")
         for caveat in source.caveats(level):
             yield PlannedChange(name, str(caveat), "reported as a caveat")

@@ -48,6 +48,8 @@ class Preview:
     """On the server's host, where that can be looked at."""
     sees_host: bool = True
     """Whether more than SQL reaches the server."""
+    setup_s: float | None = None
+    """Seconds that its copies are assumed to take, where versions are compared."""
     postmaster: int | None = None
     """The first process of a server on this host, for telling it from other programs; not in JSON,
     as it is another one after each start."""
