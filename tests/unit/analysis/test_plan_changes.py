@@ -56,6 +56,25 @@ CASES: tuple[tuple[dict[str, Any], dict[str, Any], str, str], ...] = (
     (SEQ, node("Memoize", SEQ), "node-added", "node-gone"),
     (SEQ, SEQ | {"JIT": {"Expressions": True}}, "jit", "no-jit"),
     (partitions("p1", "p2"), partitions("p1"), "partitions", "partitions"),
+    (joined("Hash Join", A, B), A, "table-unread", "table-read"),
+    (INDEX, INDEX | {"Index Searches": 7, "Actual Loops": 1}, "skips", "no-skips"),
+    (
+        node("Sort", SEQ, Sort_Key=["code"]), node("Sort", SEQ, Sort_Key=["code", "at"]),
+        "sort-key", "sort-key",
+    ),
+    (
+        node("Aggregate", node("Gather Merge", SEQ, Workers_Planned=1), Strategy="Sorted"),
+        node(
+            "Aggregate",
+            node(
+                "Gather Merge",
+                node("Aggregate", SEQ, Strategy="Sorted", Partial_Mode="Partial"),
+                Workers_Planned=1,
+            ),
+            Strategy="Sorted", Partial_Mode="Finalize",
+        ),
+        "groups-in-workers", "groups-after-workers",
+    ),
 )  # fmt: skip
 
 
@@ -69,6 +88,11 @@ def test_a_rule_knows_a_change_in_both_directions(
         assert [each.code for each in found.reasons] == [f"analysis/plans/{expected}"]
         assert all(str(each) for each in found.reasons)
     assert plan_change(one, one) is None
+
+
+def test_several_searches_for_a_list_of_values_are_no_skip_scan() -> None:
+    of_list = INDEX | {"Index Cond": "(code = ANY ('{1,2}'::integer[]))"}
+    assert plan_change(of_list, of_list | {"Index Searches": 2, "Actual Loops": 1}) is None
 
 
 def test_the_first_node_that_differs_is_marked_on_both_sides() -> None:

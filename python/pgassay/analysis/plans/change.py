@@ -12,6 +12,7 @@ from pgassay.analysis.plans.estimates import misestimates
 from pgassay.analysis.plans.facts import PlanFacts
 from pgassay.analysis.plans.model import PlanChange, PlanSide
 from pgassay.analysis.plans.reasons import other_estimates, reasons
+from pgassay.analysis.reading.plain_text import visible
 from pgassay.analysis.reading.plan_shape import Node, compared, heading, lines_of
 from pgassay.notes import Note
 
@@ -37,11 +38,19 @@ def plan_change(before: Node, after: Node) -> PlanChange | None:
     if nodes is None and not found:
         return None
     if nodes is not None and not found and heading(nodes[0]) == heading(nodes[1]):
-        found = (Note.of("analysis/plans/conditions", node=heading(nodes[1])),)
+        found = (_conditions(*nodes),)
     if nodes is not None:
         found += other_estimates(*both)
     old, new = nodes or (None, None)
     return PlanChange(nodes is None, found, _side(before, old), _side(after, new))
+
+
+def _conditions(one: Node, other: Node) -> Note:
+    """What differs between two nodes of one kind that no rule of whole plans knows."""
+    keys = [", ".join(map(visible, node.get("Sort Key", ()))) for node in (one, other)]
+    if keys[0] != keys[1]:
+        return Note.of("analysis/plans/sort-key", before=keys[0], after=keys[1])
+    return Note.of("analysis/plans/conditions", node=heading(other))
 
 
 def _first_difference(one: Node, other: Node) -> tuple[Node, Node] | None:

@@ -68,6 +68,17 @@ class PlanFacts:
         return {alias: _reads(alias, nodes) for alias, nodes in found.items()}
 
     @cached_property
+    def skips(self) -> Mapping[str, int]:
+        """Index → searches of the scans that skip through it: several in one scan without a list of
+        values. Only servers from 18 on count them."""
+        return {
+            visible(str(node["Index Name"])): node["Index Searches"]
+            for node in self.nodes
+            if node.get("Index Searches", 0) > max(1, node.get("Actual Loops", 1))
+            if "ANY (" not in str(node.get("Index Cond"))
+        }
+
+    @cached_property
     def order(self) -> str:
         """The order of the joins, such as `(a b) c`: the outer side first, without sub-selects."""
         return _order(self.top)
@@ -84,6 +95,11 @@ class PlanFacts:
         whole = (node for node in self.nodes if node.get("Partial Mode") != "Partial")
         found = (heading(node).removeprefix("Finalize ") for node in whole)
         return tuple(sorted(one for one in found if one in _GROUPS))
+
+    @cached_property
+    def groups_in_workers(self) -> bool:
+        """Whether parallel workers group what each of them reads."""
+        return any(node.get("Partial Mode") == "Partial" for node in self.nodes)
 
     @cached_property
     def planned_workers(self) -> int:

@@ -59,6 +59,21 @@ def _scans(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
         yield from _partitions(old, new)
 
 
+def _skips(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
+    for index in before.skips.keys() ^ after.skips.keys():
+        skips = index in after.skips
+        searches = (after if skips else before).skips[index]
+        code = "analysis/plans/skips" if skips else "analysis/plans/no-skips"
+        yield Note(code, {"index": index, "searches": searches})
+
+
+def _tables(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
+    for alias in sorted(before.reads.keys() - after.reads.keys()):
+        yield Note.of("analysis/plans/table-unread", table=before.reads[alias].table)
+    for alias in sorted(after.reads.keys() - before.reads.keys()):
+        yield Note.of("analysis/plans/table-read", table=after.reads[alias].table)
+
+
 def _partitions(old: Reads, new: Reads) -> Iterator[Note]:
     if old.partitions != new.partitions:
         table = max(old, new, key=lambda one: one.partitions).table
@@ -87,6 +102,13 @@ def _groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
     if before.groups != after.groups and before.groups and after.groups:
         old, new = (tuple(dict.fromkeys(one.groups)) for one in (before, after))
         yield Note.of("analysis/plans/grouping", before=old, after=new)
+
+
+def _partial_groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
+    if before.groups_in_workers != after.groups_in_workers and before.groups and after.groups:
+        first = after.groups_in_workers
+        kind = "analysis/plans/groups-in-workers"
+        yield Note(kind if first else "analysis/plans/groups-after-workers")
 
 
 def _parallel(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
@@ -151,9 +173,12 @@ def _nodes(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
 
 _RULES = (
     _scans,
+    _skips,
+    _tables,
     _join_methods,
     _join_order,
     _groups,
+    _partial_groups,
     _parallel,
     _compiled,
     _spills,
