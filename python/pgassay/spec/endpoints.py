@@ -50,7 +50,7 @@ def usual_metric(load: LoadTable) -> PrimaryMetric:
 OF_A_SCENARIO = ("mean", "p50", "p95", "p99")
 """What can be an endpoint of one scenario, as in `payment.p99`."""
 OF_A_STATEMENT = "mean"
-"""The only endpoint of one statement, as in `transfer:8.mean`."""
+"""The only endpoint of one statement, as in `transfer:9.mean`."""
 _USUAL = "p99"
 MOST = 4
 """Endpoints beside the primary metric: they share 5 %, so each one makes all others weaker."""
@@ -70,7 +70,7 @@ def scenario_of(name: str) -> tuple[str, str] | None:
 
 
 def statement_of(name: str) -> tuple[str, int] | None:
-    """Returns the scenario, and the line of its script, of an endpoint such as `transfer:8.mean`;
+    """Returns the scenario, and the line of its script, of an endpoint such as `transfer:9.mean`;
     None of others."""
     part, _ = scenario_of(name) or ("", "")
     scenario, _, line = part.rpartition(":")

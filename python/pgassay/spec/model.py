@@ -144,7 +144,7 @@ class DesignTable(StoppingKeys):
         None,
         description="metrics with a verdict beside the primary one: mean, p50, p95, p99, tps,"
         " failures, wal, cpu; mean, p50, p95, p99 of a scenario (payment.p99); the mean of a"
-        " statement by the line of its script (transfer:8.mean); with margins { p99 = '10%' };"
+        " statement by the line of its script (transfer:9.mean); with margins { p99 = '10%' };"
         " left out: p99",
     )
     describes: Annotated[tuple[str, ...], Field(strict=False)] = Field(

@@ -36,7 +36,6 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.spec.parse import parse_spec
 from pgassay.trials.run.refusals.before_servers import endpoints_of_no_statement
 from pgassay.workflows.reporting import analyse_run
-from support.notes import codes_in
 from support.refusals import refused
 from support.synthetic.designs import plan_of_spec
 from support.synthetic.directories import ENVIRONMENT, record_of
@@ -97,11 +96,11 @@ def test_an_endpoint_of_a_scenario_has_a_verdict_that_its_gates_rest_on() -> Non
     one, endpoint = of_endpoint(answer)
     assert one.verdict is Verdict.WORSE
     assert endpoint_title(one.metric) == "payment.p99"
-    assert str(endpoint_sentence(one, endpoint)).startswith("Payment.p99 is ")
+    assert str(endpoint_sentence(one, endpoint)).startswith("P99 of payment is ")
     gates = parse_gates(["payment.p99<+10%", "payment.p99<+60%"])
     outcomes = [found.outcome for found in judge_gates(gates, answer)]
     assert outcomes == [GateOutcome.FAILED, GateOutcome.HOLDS]
-    assert "payment.p99" in str(price(plan))
+    assert str(price(plan)).startswith("p99 of payment (margin 10 %): ")
 
 
 def test_the_margin_of_a_tail_is_wider_than_that_of_a_mean() -> None:
@@ -162,9 +161,9 @@ def test_a_plan_says_what_it_finds_of_each_endpoint_after_a_run_of_its_load(
     conditions, floor = conditions_of(spec), context.analysis.noise.floor
     assert floor is not None
     new = endpoint_outlooks(plan, conditions, [])
-    assert set(codes_in(tuple(foreseen(new, plan)))) == {
+    assert [one.code for one in foreseen(new, plan)] == [
         "findings/answer/endpoints/foreseen.unknown"
-    }
+    ]
     known = endpoint_outlooks(plan, conditions, [record_of_run(conditions, floor)])
     for one in known:
         assert one.trial_sd == pytest.approx(0.01, rel=0.5)
@@ -172,7 +171,7 @@ def test_a_plan_says_what_it_finds_of_each_endpoint_after_a_run_of_its_load(
         assert one.detectable is not None
         assert 0.005 < one.alone < one.detectable < 0.1
     sentence = str(foreseen(known, plan)[1])
-    assert sentence.startswith(f"{STATEMENT}: its trials scatter by ")
+    assert sentence.startswith("mean time of payment:5: its trials scatter by ")
     assert "as the only endpoint" in sentence
 
 

@@ -53,7 +53,7 @@ def statement_means(
     trial: StoredTrial, sources: TrialSources, endpoints: Collection[str]
 ) -> dict[str, float]:
     """Returns the mean execution time of a call (ms) of the statements among the endpoints, such as
-    `transfer:8.mean`.
+    `transfer:9.mean`.
 
     A statement's figures are found by the query id of its plan in this trial, so that a rewritten
     form, or a table made anew, is the same statement. Planning is not included.

@@ -22,6 +22,7 @@ from pgassay.findings.wording import aside, bare_interval, percent, texts_of
 from pgassay.notes import Note, Term
 from pgassay.plan.model import Endpoint, Plan
 from pgassay.quantities import is_multiple
+from pgassay.spec.endpoints import scenario_of
 
 if TYPE_CHECKING:  # `plan` needs none of it
     from pgassay.analysis.model import Analysis
@@ -42,7 +43,7 @@ def badge(verdict: Comparison, analysis: Analysis) -> Note:
     contrary = [
         Note.of(
             f"{_RULE}/badges.contrary",
-            metric=_called(one.metric, "short"),
+            metric=_short(one.metric),
             verdict=Term(one.verdict.value),
         )
         for one, _ in analysis.answer.beside(verdict)
@@ -115,10 +116,18 @@ def endpoint_title(metric: str) -> str:
     return name or METRICS[metric].title
 
 
-def _called(metric: str, by: str) -> str:
-    """What a list of endpoints.toml calls a metric; that of a scenario is its own name."""
-    named: str | None = _TEXTS[by].get(metric)
+def _short(metric: str) -> str:
+    """A metric in a badge; that of a scenario or statement is its own name."""
+    named: str | None = _TEXTS["short"].get(metric)
     return metric if named is None else Term(named)
+
+
+def _named(metric: str) -> Note | str:
+    """A metric in a sentence; that of a scenario or statement in words."""
+    if metric in _TEXTS["names"]:
+        return Term(_TEXTS["names"][metric])
+    part, measure = scenario_of(metric) or ("", "")
+    return Note.of(f"{_RULE}/parts.{measure}", part=part) if part else metric
 
 
 def price(plan: Plan) -> Note | None:
@@ -126,7 +135,7 @@ def price(plan: Plan) -> Note | None:
     if not plan.endpoints or not plan.factors:
         return None
     named = tuple(
-        Note.of(f"{_RULE}/price.name", value=_called(one.metric, "names"), margin=_margin(one))
+        Note.of(f"{_RULE}/price.name", value=_named(one.metric), margin=_margin(one))
         for one in plan.endpoints
     )
     count, rule, blocks = len(plan.endpoints), rule_of(plan), plan.last_block
@@ -140,9 +149,7 @@ def price(plan: Plan) -> Note | None:
 def foreseen(outlooks: Sequence[EndpointOutlook], plan: Plan) -> list[Note]:
     """Return a sentence on each endpoint whose noise is known here, and one on all others."""
     found = [_finds(one, plan) for one in outlooks if one.trial_sd is not None]
-    others = tuple(
-        _called(one.endpoint.metric, "names") for one in outlooks if one.trial_sd is None
-    )
+    others = tuple(_named(one.endpoint.metric) for one in outlooks if one.trial_sd is None)
     if others and not plan.alternates:
         found.append(Note.of(f"{_RULE}/foreseen.unknown", names=others))
     return found
@@ -153,7 +160,7 @@ def _finds(one: EndpointOutlook, plan: Plan) -> Note:
     form = "none" if one.detectable is None else "several" if is_shared else "one"
     return Note.of(
         f"{_RULE}/foreseen.{form}",
-        name=_called(one.endpoint.metric, "names"),
+        name=_named(one.endpoint.metric),
         noise=100.0 * (one.trial_sd or 0.0),
         blocks=plan.last_block,
         detectable=100.0 * (one.detectable or 0.0),
@@ -183,7 +190,7 @@ def _clause(one: Comparison, endpoint: Endpoint) -> Note:
     )
     return Note.of(
         f"{_RULE}/clauses.{form}",
-        name=_called(one.metric, "names"),
+        name=_named(one.metric),
         effect=effect,
         size=Note.of("findings/points", value=abs(one.difference))
         if in_points
