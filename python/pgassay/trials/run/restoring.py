@@ -39,7 +39,7 @@ def opened(
         "connecting to the server" if target.kind.startswith("existing") else "starting a server"
     )
     if target.kind == COPIED:
-        doing = "copying the server by a base backup"
+        doing = "looking at the server, then copying it by a base backup"
     try:
         listener.preparing(doing)
         yield target.open()
