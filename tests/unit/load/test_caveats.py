@@ -45,6 +45,14 @@ def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
     first["scenario"] = "replay"
     failed = refused(result(10, failed=20, first_error=first, scenarios=scenarios), "")
     assert "trials/load/pooled" in codes_in(failed)
+    replay = {"late_own": None, "failed_here_only": 2, "failed_there_only": 0}
+    for as_there, pooled in ((0, True), (1, False)):
+        of = result(
+            failed=2, first_error=first, scenarios=scenarios,
+            replay={**replay, "failed_here_and_there": as_there},
+        )  # fmt: skip
+        codes = [one.code for one in load_notes(of, STEPS, 1)]
+        assert ("trials/load/pooled-replay" in codes) == pooled
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ CLIENT_LIMITED = Note("trials/load/client-limited")
 _PREPARED_LOST = frozenset({"42P05", "26000"})
 """A prepared statement exists already, or does not exist."""
 _POOLED = Note("trials/load/pooled")
+_POOLED_REPLAY = Note("trials/load/pooled-replay")
 _RATE_SLACK = 0.05
 _RATE_SIGMAS = 4.0
 """Poisson arrivals miss their rate by chance; only what chance cannot explain is a caveat."""
@@ -61,8 +62,8 @@ def load_notes(
     if result["failed"] and (replay is None or replay["failed_here_only"]):
         first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
         found.append(Note("trials/load/failed", {"failed": result["failed"], **first}))
-        if _lost_statements(result):
-            found.append(_POOLED)
+        if (pooled := _pooled(result)) is not None:
+            found.append(pooled)
     if count := result.get("skipped"):
         skipped = Note("trials/load/transactions-were", {"count": count})
         found.append(Note("trials/load/skipped", {"skipped": skipped}))
@@ -70,10 +71,15 @@ def load_notes(
     return [*found, *_unfinished(result), *of_slices]
 
 
-def _lost_statements(result: Mapping[str, Any]) -> bool:
-    """Whether any failure, not only the first, is one of a pooler: those of a replay may follow
-    others, which it repeats."""
-    return any(_PREPARED_LOST & one["errors"].keys() for one in result.get("scenarios", ()))
+def _pooled(result: Mapping[str, Any]) -> Note | None:
+    """What to do where any failure, not only the first, is one of a pooler; nothing where a
+    replay's failures may be those of its log."""
+    if not any(_PREPARED_LOST & one["errors"].keys() for one in result.get("scenarios", ())):
+        return None
+    replay = result.get("replay")
+    if replay is None:
+        return _POOLED
+    return None if replay["failed_here_and_there"] else _POOLED_REPLAY
 
 
 def replay_notes(replay: Mapping[str, Any]) -> list[Note]:
@@ -213,8 +219,8 @@ def refuse_failed(
     elif first:
         said = {name: first[name] for name in ("sqlstate", "scenario", "message")}
         reason = Note("trials/load/first-error", said)
-        if _lost_statements(result):
-            reason = Note.of("trials/load/first-error-pooled", reason=reason, pooled=_POOLED)
+        if (pooled := _pooled(result)) is not None:
+            reason = Note.of("trials/load/first-error-pooled", reason=reason, pooled=pooled)
     else:
         reason = Note("trials/load/no-error")
     if crash:
