@@ -69,3 +69,11 @@ def test_what_is_no_statement_is_said_to_be_none() -> None:
     for text in ("SELECT 'cut", "SELEC 1", "SELECT 1; SELECT 2", "\x00\x01"):
         with pytest.raises(Unparsable):
             parsed(text)
+
+
+def test_a_long_list_of_rows_is_read_and_what_would_end_the_parser_is_not() -> None:
+    rows = ", ".join(f"(${number}, ${number + 1})" for number in range(1, 6000, 2))
+    parsed(f"INSERT INTO t VALUES {rows}")
+    for deep in ("+1" * 20_000, f"{'+(1' * 20_000}{')' * 20_000}", "+f(1, 1" * 9000):
+        with pytest.raises(Unparsable):
+            parsed(f"SELECT 1{deep}")

@@ -37,9 +37,11 @@ class Token(NamedTuple):
 
 
 COMMENTS = frozenset({"C_COMMENT", "SQL_COMMENT"})
-_LONGEST = 32_768
-"""Characters of a text. The parser recurses without a limit of its own: twice as many, all of them
-operators, end the process."""
+_LONGEST = 1 << 20
+"""Characters of a text."""
+_MOST_NESTED = 16_384
+"""Tokens that may hang on each other. The parser recurses without a limit of its own: twice as many
+operators end the process."""
 _DEEPEST = 200
 """Levels of a tree, which all that walk it have the stack for."""
 
@@ -62,8 +64,7 @@ def fingerprint(text: str) -> str:
 
 def parsed(text: str) -> Node:
     """Returns the tree of the one statement of a text; raises Unparsable, also for several."""
-    if len(text) > _LONGEST:
-        raise Unparsable
+    _refuse_deep(text)
     try:
         statements = parser.parse_sql(text)
     except (parser.ParseError, RecursionError, ValueError):
@@ -71,6 +72,28 @@ def parsed(text: str) -> Node:
     if len(statements) != 1 or _is_deep(statements[0].stmt):
         raise Unparsable
     return statements[0].stmt
+
+
+def _refuse_deep(text: str) -> None:
+    """Raises Unparsable for a text that may be too much for the parser: as deep as it has tokens
+    without a comma between them, in brackets within brackets, as no list of rows has."""
+    if len(text) > _LONGEST:
+        raise Unparsable
+    if len(text) < 2 * _MOST_NESTED:
+        return
+    run, above, deepest = 0, [0], 0
+    for token in tokens_of(text):
+        run += 1
+        if token.text in ("(", "["):
+            above.append(above[-1] + run)
+            run = 0
+        elif token.text in (")", "]") and above[1:]:
+            run = above.pop() - above[-1]
+        elif token.text == ",":
+            run = 0
+        deepest = max(deepest, above[-1] + run)
+    if deepest > _MOST_NESTED:
+        raise Unparsable
 
 
 def _is_deep(tree: Node) -> bool:
@@ -81,14 +104,16 @@ def _is_deep(tree: Node) -> bool:
 
 
 def _hanging_on(node: Node) -> Iterator[Node]:
-    return iter(node) if isinstance(node, tuple) else children(node)
+    if not isinstance(node, tuple):
+        return children(node)
+    # A function in FROM is a tuple with None where it has no list of columns.
+    return (one for one in node if isinstance(one, ast.Node | tuple))
 
 
 def tree_in_json(text: str) -> dict[str, Any]:
     """Returns the one statement of a text as nested objects, whose `location`, unlike the nodes of
     `parsed`, constants have, in bytes of UTF-8; raises Unparsable."""
-    if len(text) > _LONGEST:
-        raise Unparsable
+    _refuse_deep(text)
     try:
         statements = json.loads(parser.parse_sql_json(text))["stmts"]
     except (parser.ParseError, RecursionError, ValueError):
