@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -42,6 +44,21 @@ def test_a_returned_key_is_no_value_of_the_log() -> None:
     script = script_of(found, Coverage(0, 0.0, 0, 0.0))
     assert "VALUES (:note) RETURNING id \\gset order_\n" in script
     assert "VALUES (:order_id, 1);" in script
+
+
+def test_a_key_is_known_by_its_column_where_its_variable_has_another_name() -> None:
+    scenario = drawn(ORDER, key="p1")
+    update = DrawnStatement(
+        "0" * 16, 'UPDATE "Order" SET n = 1 WHERE id = :p1', "",
+        (Parameter("p1", "", Origin.LOG, "Order.id", "="),), Figures(ROWS, 1.0),
+    )  # fmt: skip
+    found = with_returned(replace(scenario, statements=(*scenario.statements, update)))
+    assert found.parameters is not None
+    assert found.parameters.column_names == ["note"]
+    script = script_of(found, Coverage(0, 0.0, 0, 0.0))
+    assert "RETURNING id \\gset order_\n" in script
+    assert "VALUES (:order_id, 1);" in script
+    assert "WHERE id = :order_id;" in script
 
 
 @pytest.mark.parametrize(

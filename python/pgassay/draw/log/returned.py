@@ -1,7 +1,8 @@
 """Values that a statement of a transaction returned, and that later ones sent.
 
 Enters: a scenario with the values of the log. Leaves: the scenario, in which such values are taken
-from what the statement returns. Never: takes a value for returned that does not bear its name.
+from what the statement returns. Never: takes a value for returned that neither bears its name
+nor meets its column.
 
 An order's lines name the order by a key that the server gave it. A copy of the server gives
 another: with the logged one the lines would belong to an order that has its lines already.
@@ -9,6 +10,7 @@ another: with the logged one the lines would belong to an order that has its lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,11 +28,12 @@ _ENOUGH_ROWS = 10
 def with_returned(scenario: DrawnScenario) -> DrawnScenario:
     """Returns the scenario with each key that an INSERT of it returned taken from there."""
     for place, statement in enumerate(scenario.statements):
-        column = _returned(statement.source_text)
-        if column is not None:
-            for name in _sent_later(scenario, place, *column):
-                scenario = _chained(scenario, place, name, name.removesuffix(column[1]))
-                break
+        key = _returned(statement.source_text)
+        if key is not None and (name := next(_sent_later(scenario, place, *key), None)):
+            table, column = key
+            if not name.endswith(column):
+                scenario, name = _renamed(scenario, name, f"{table}_{column}")
+            scenario = _chained(scenario, place, name, name.removesuffix(column))
     return scenario
 
 
@@ -52,18 +55,42 @@ def _returned(text: str) -> tuple[str, str] | None:
 
 
 def _sent_later(scenario: DrawnScenario, place: int, table: str, column: str) -> Iterator[str]:
-    """The variables of later statements that bear the name of a returned key, and whose values all
-    differ."""
+    """The variables of later statements that bear the name of a returned key, or that meet its
+    column, and whose values all differ."""
     before = {one.name for each in scenario.statements[: place + 1] for one in each.parameters}
-    later = {one.name for each in scenario.statements[place + 1 :] for one in each.parameters}
+    later = [one for each in scenario.statements[place + 1 :] for one in each.parameters]
     values: pa.Table | None = scenario.parameters
     words = {table, table.removesuffix("s"), table.removesuffix("es")}
-    for name in sorted(later - before):
-        is_named = name == column or name in {f"{word}_{column}" for word in words}
-        if values is not None and is_named and values.num_rows >= _ENOUGH_ROWS:
+    named = {column, *words, *(f"{word}_{column}" for word in words)}
+    key = f"{table}.{column}"
+    for name in sorted({one.name for one in later} - before):
+        columns = {f".{one.column.lower()}" for one in later if one.name == name and one.column}
+        is_key = name in named or any(one.endswith(f".{key}") for one in columns)
+        if values is not None and is_key and values.num_rows >= _ENOUGH_ROWS:
             sent = values.column(name)
             if sent.null_count == 0 and pc.count_distinct(sent).as_py() == len(sent):
                 yield name
+
+
+def _renamed(scenario: DrawnScenario, name: str, wanted: str) -> tuple[DrawnScenario, str]:
+    """The scenario with a variable named as its key is, so that it can be returned."""
+    taken = {one.name for each in scenario.statements for one in each.parameters}
+    new = next(one for one in (wanted, f"{name}_{wanted}") if one not in taken)
+    variable = re.compile(rf"(?<![:\w]):{re.escape(name)}\b")
+    statements = tuple(
+        replace(
+            each,
+            text=variable.sub(f":{new}", each.text),
+            parameters=tuple(
+                replace(one, name=new) if one.name == name else one for one in each.parameters
+            ),
+        )
+        for each in scenario.statements
+    )
+    values = scenario.parameters
+    if values is not None:
+        values = values.rename_columns([new if one == name else one for one in values.column_names])
+    return replace(scenario, statements=statements, parameters=values), new
 
 
 def _chained(scenario: DrawnScenario, place: int, name: str, prefix: str) -> DrawnScenario:
