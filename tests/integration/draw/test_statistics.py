@@ -115,6 +115,12 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     assert {(kind % 2 == 0) == fine for _, _, kind, _, fine in rows_of(insert)} == {True}
     limit = scenario(drawn, "SELECT id FROM orders").statements[0].parameters[1]
     assert (limit.role, limit.origin) == ("limit", Origin.TYPE)
+    colour = scenario(drawn, "SELECT about ->>")
+    assert {key for key, _ in rows_of(colour)} == {"colour", "weight"}
+    joined = scenario(drawn, "SELECT o.id FROM orders o JOIN unnest").statements[0].parameters[0]
+    assert (joined.column, joined.origin) == ("shop.orders.customer", Origin.ROWS)
+    since = scenario(drawn, "SELECT status FROM orders WHERE placed")
+    assert {first == last for first, last, _ in rows_of(since)} == {True}
     of_a_view = scenario(drawn, "SELECT placed FROM sent").statements[0].parameters[0]
     assert (of_a_view.column, of_a_view.origin) == ("shop.customer.email", Origin.ROWS)
     quoted = scenario(drawn, 'INSERT INTO "Order Line"').statements[0]

@@ -28,6 +28,16 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
     ("SELECT 1 FROM orders WHERE about @> %s::jsonb", lambda n: ('{"colour": "c1"}',)),
     ("SELECT 1 FROM orders WHERE tags && %s::text[]", lambda n: (["a1"],)),
     ("SELECT 1 FROM orders WHERE status = %s AND customer = %s", lambda n: ("paid", n)),
+    ("SELECT about ->> %s FROM orders WHERE customer = %s", lambda n: ("colour", n)),
+    (
+        "SELECT o.id FROM orders o JOIN unnest(%s::int[]) AS w(who) ON w.who = o.customer",
+        lambda n: ([n, n + 1],),
+    ),
+    (
+        "SELECT status FROM orders WHERE placed > %s::timestamptz - interval '3 days'"
+        " AND placed <= %s",
+        lambda n: _days(n),
+    ),
     ("SELECT placed FROM sent WHERE whose = %s", lambda n: (f"name{n}@example.org",)),
     (
         "INSERT INTO orders (id, customer, status, placed, note) VALUES (%s, %s, 'open', %s, %s)",
@@ -65,6 +75,7 @@ WITH_CONSTANTS = (
     # Of its constants the statistics do not know the types.
     "SELECT placed::date + 1, now() - placed FROM orders"
     " WHERE placed::date BETWEEN date '2026-01-05' - 2 AND now()::date - 1 * 2",
+    "SELECT date_trunc('day', at), count(*) FROM event GROUP BY 1",
     "SELECT count(*) FROM event WHERE at >= '2026-01-10' AND at < '2026-01-11' AND kind = 3",
     "SELECT balance / 2 FROM customer c WHERE EXISTS"
     " (SELECT 1 FROM orders x WHERE x.customer = c.id AND x.status = 'paid') LIMIT 3",

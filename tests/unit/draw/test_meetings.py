@@ -77,6 +77,18 @@ def said(text: str) -> list[str]:
             ["= Quoted Name.Id 0.0", "= kind", "like Quoted Name.kind 0.0"],
         ),
         (
+            "SELECT date_trunc($1, placed) FROM orders o JOIN unnest($2::int[]) AS u(no)"
+            " ON u.no = o.id WHERE status ->> $3 = $4 AND placed < $5 + $6",
+            [
+                "field",
+                "any orders.id 0.0",
+                "->> orders.status 0.0",
+                "= status",
+                "+ orders.placed 0.0",
+                "+",
+            ],
+        ),
+        (
             "DELETE FROM orders USING items WHERE items.order_id = orders.id AND price < $1"
             " AND EXISTS (SELECT FROM items AS x WHERE x.id = $2 AND customer = $3)",
             ["< items.price 1.0", "= items.id 3.0", "= orders.customer 0.0"],
@@ -126,6 +138,7 @@ def test_scenarios_and_variables_have_readable_names_that_a_script_takes() -> No
     [
         ("SELECT count(*) FROM orders", None),
         ("SELECT $1", None),
+        ("SELECT * FROM generate_series(1, $1)", None),
         ("SELECT pg_sleep($1)", None),
         ("SELECT * FROM pg_stat_activity JOIN pg_catalog.pg_class ON $1", "draw/monitoring"),
         ("SELECT pg_database_size($1)", "draw/monitoring"),

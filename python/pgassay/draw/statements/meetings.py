@@ -16,8 +16,12 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARES = {"=", "<>", *_MIRRORED}
 _CONTAINS = {"@>", "&&"}
 _PATTERNS = {"~~", "~~*", "!~~", "!~~*"}
+_KEYS = {"->", "->>", "?"}
+_STEPS = {"+", "-"}
+_WITH_FIELD = {"extract", "date_part", "date_trunc"}
 _BETWEEN = {"BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"}
 _BOUNDS = 2
+_WITH_COLUMN = {*_COMPARES, *_CONTAINS, *_KEYS, "between", "in", "any", "like"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class Meeting:
     number: int
     role: str = ""
     """A comparison's operator, "between", "in", "any", "like", "limit", "offset", "values", "set",
-    "field" of EXTRACT, another operator; empty where it is something else."""
+    "field" of EXTRACT and date_trunc, another operator; empty where it is something else. With a
+    column, "+" and "-" are of a bound from which a step is taken (`at > $1 - interval '1 day'`)."""
     column: Column | None = None
     """That it is compared with or written to as it is; None beside an expression."""
     near: str = ""
@@ -71,6 +76,8 @@ class _Walk:
         self._view_of = view_of
         self.found: dict[int, Meeting] = {}
         self.tables: list[TableName] = []
+        self._lists: dict[tuple[str, str], int] = {}
+        """Columns of `unnest($1) AS alias (column)` → the parameter."""
 
     def statement(self, tree: Node, scope: Scope) -> Derived:
         """Visits a statement; returns the columns that it gives."""
@@ -191,7 +198,16 @@ class _Walk:
         else:
             if getattr(node, "alias", None) is not None:
                 scope.sources[node.alias.aliasname] = {}
+                self._unnested(node)
             self._visit(node, scope)
+
+    def _unnested(self, node: Node) -> None:
+        """Takes the column of a list of values that is joined."""
+        if isinstance(node, ast.RangeFunction) and len(node.functions) == 1:
+            number = _list_of(node.functions[0][0])
+            names = [one.sval for one in node.alias.colnames or ()] or [node.alias.aliasname]
+            if number is not None:
+                self._lists[node.alias.aliasname, names[0]] = number
 
     def _given(self, clause: Node, scope: Scope) -> Derived:
         return _named(clause.exprs, scope) if clause is not None else {}
@@ -219,7 +235,7 @@ class _Walk:
                 self._visit(child, scope)
 
     def _call(self, node: Node) -> None:
-        if node.funcname[-1].sval == "extract" and node.args:
+        if node.funcname[-1].sval in _WITH_FIELD and node.args:
             number = _parameter(node.args[0])
             if number is not None:
                 self._meets(Meeting(number, "field"))
@@ -249,13 +265,24 @@ class _Walk:
 
     def _beside(self, one: Node, other: Node, role: str, scope: Scope) -> Meeting | None:
         """The meeting of a parameter with what stands on the other side; None of anything else."""
-        number = _parameter(one)
+        number, of = _parameter(one), role
+        if number is None and role in _COMPARES:
+            number, of = self._list_or_step(one)
         if number is None:
             return None
         column = _column(other, scope)
-        if role in {*_COMPARES, *_CONTAINS, "between", "in", "any", "like"} and column is not None:
-            return Meeting(number, role, column)
-        return Meeting(number, role, None, column.name if column else _near(other))
+        if column is not None and role in _WITH_COLUMN:
+            return Meeting(number, of, column)
+        return Meeting(number, of, None, column.name if column else _near(other))
+
+    def _list_or_step(self, one: Node) -> tuple[int | None, str]:
+        """The parameter of a comparison whose side is no parameter itself, and its role."""
+        if isinstance(one, ast.ColumnRef):
+            names = tuple(field.sval for field in one.fields if isinstance(field, ast.String))
+            return self._lists.get(names[-2:] if names[1:] else names * 2), "any"
+        if isinstance(one, ast.A_Expr) and one.name[-1].sval in _STEPS and one.lexpr is not None:
+            return _parameter(one.lexpr), one.name[-1].sval
+        return None, ""
 
     def _meets(self, meeting: Meeting) -> None:
         """Keeps the first that has a column, or else the first that has a role."""
@@ -277,6 +304,12 @@ def _parameter(node: Node) -> int | None:
     while isinstance(node, ast.TypeCast):
         node = node.arg
     return node.number if isinstance(node, ast.ParamRef) else None
+
+
+def _list_of(node: Node) -> int | None:
+    """The parameter of `unnest($1)`."""
+    is_list = isinstance(node, ast.FuncCall) and node.funcname[-1].sval == "unnest"
+    return _parameter(node.args[0]) if is_list and len(node.args or ()) == 1 else None
 
 
 def _column(node: Node, scope: Scope) -> Column | None:

@@ -50,7 +50,7 @@ def apart(name: str, taken: Collection[str]) -> str:
 
 
 def _looks_up(meeting: Meeting) -> bool:
-    return meeting.role not in {"values", "set"}
+    return meeting.role not in {"values", "set", "->", "->>"}
 
 
 def _variable(meeting: Meeting) -> str:

@@ -106,12 +106,17 @@ def as_array(values: Values) -> str:
 
 
 def a_key_of(document: str | None, random: np.random.Generator) -> str | None:
-    """Returns one key of a JSON object with its value, as an object; another document whole."""
+    """Returns one key of a JSON object; None of another document."""
     value = None if document is None else json.loads(document)
     if not isinstance(value, dict) or not value:
-        return document
-    key = list(value)[int(random.integers(0, len(value)))]
-    return json.dumps({key: value[key]})
+        return None
+    return str(list(value)[int(random.integers(0, len(value)))])
+
+
+def a_pair_of(document: str | None, random: np.random.Generator) -> str | None:
+    """Returns one key of a JSON object with its value, as an object; another document whole."""
+    key = a_key_of(document, random)
+    return document if key is None else json.dumps({key: json.loads(document or "")[key]})
 
 
 def arrow(kind: str, values: Values) -> pa.Array:

@@ -18,6 +18,7 @@ from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
 from pgassay.draw.statistics.guesses import (
     Values,
     a_key_of,
+    a_pair_of,
     arrow,
     as_array,
     fits,
@@ -30,10 +31,17 @@ from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.skew import Skew, picked
 from pgassay.draw.statistics.statement import At, Statement, ranges_of, to_be_new
 
-_LOOKS_UP = {"=", "<>", "<", "<=", ">", ">=", "between", "in", "any", "like", "@>", "&&"}
+_KEYS = {"->", "->>", "?"}
+_STEPS = {"+", "-"}
+"""Of a bound that is reckoned from the value of another: both are of the same row."""
+_LOOKS_UP = {
+    "=", "<>", "<", "<=", ">", ">=", "between", "in", "any", "like", "@>", "&&", *_STEPS, *_KEYS,
+}  # fmt: skip
 _PREFIX = 3
 """Letters of a value that a pattern begins with."""
 _OFFSETS = 4
+_FEW_VALUES = 0.5
+"""So few in a sample, by its rows, are taken for all that the column has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +162,8 @@ class Drawer:
         if meeting.role == "like":
             values = [None if one is None else _pattern(one) for one in values]
         elif meeting.role == "@>" and kind.plain == "jsonb":
+            values = [a_pair_of(one, self._random) for one in values]
+        elif meeting.role in _KEYS:
             values = [a_key_of(one, self._random) for one in values]
         return values, origin
 
@@ -195,8 +205,11 @@ class Drawer:
         looks_up = meeting.role in _LOOKS_UP
         row = -meeting.number if meeting.number in chosen.apart else meeting.row
         while (key := (table.oid, column.occurrence, looks_up, row), column.name) in chosen.taken:
+            if meeting.role in _STEPS:
+                break
             row += 1
-        chosen.taken.add((key, column.name))
+        if meeting.role not in _STEPS:
+            chosen.taken.add((key, column.name))
         if key not in chosen.picks:
             mine = [
                 (one.column.name, f"{table.schema}.{table.name}.{one.column.name}")
@@ -223,8 +236,9 @@ class Drawer:
         exponent = self._skew.exponent([f"{table.schema}.{table.name}.{column.name}"])
         if sampled is None:
             return None
-        places = picked(len(sampled), rows * statement.elements, exponent, self._random)
-        lists = places.reshape(rows, statement.elements)
+        elements = max(1, round(statement.elements / _repeated(sampled, table.rows)))
+        places = picked(len(sampled), rows * elements, exponent, self._random)
+        lists = places.reshape(rows, elements)
         return [as_array([sampled[one] for one in line]) for line in lists], Origin.ROWS
 
     def _new(self, at: At, chosen: _Rows) -> Values:
@@ -254,6 +268,12 @@ class Drawer:
             for kind, values in zip(kinds, bounds, strict=True)
         )
         return first, last
+
+
+def _repeated(sampled: Values, rows: float | None) -> float:
+    """How many rows a value has; 1 where the sample has too few of most values to tell."""
+    values = len(set(sampled))
+    return max(1.0, (rows or 0.0) / values) if values < _FEW_VALUES * len(sampled) else 1.0
 
 
 def _pattern(value: str) -> str:

@@ -18,7 +18,7 @@ from pgassay.notes import Note
 _RANGES = ("<", ">", "<=", ">=", "between", "like")
 _WRITTEN = ("values", "set", "+", "-", "*", "/", "||", "field")
 """What such a value is decides no rows that are looked up."""
-_COUNTS = ("limit", "offset", "any")
+_COUNTS = ("limit", "offset", "any", "@>", "&&")
 _KEYS = ("=", "in", "any")
 _UPDATES = re.compile(r"\s*(with\b.*)?update\b", re.IGNORECASE | re.DOTALL)
 _FEW_KEYS = 100
@@ -50,7 +50,7 @@ def expected_of(
     guessed = [
         one
         for one in statement.parameters
-        if one.origin is Origin.TYPE and one.role not in _WRITTEN
+        if one.origin is Origin.TYPE and (one.role not in _WRITTEN or one.type == "interval")
     ]
     if source is Source.LOG:
         return _because("draw/expects-guess", guessed)
