@@ -45,6 +45,7 @@ warmup = "1s"
 seed = 3
 min_blocks = 2
 max_blocks = 2
+endpoints = ["read:2.mean", "write:2.mean"]
 """
 VIEWS = """
 SELECT (extract(epoch FROM clock_timestamp()) * 1e9)::int8,
@@ -211,6 +212,15 @@ def test_statements_by_their_texts(recorded: Recorded) -> None:
         assert [text for text in shown.values() if text.startswith(mark)]
     page = render_markdown(recorded.context)
     assert not [queryid for queryid in seen if queryid in page]
+
+
+def test_an_endpoint_of_a_statement_is_its_mean_time(recorded: Recorded) -> None:
+    analysis = recorded.context.analysis
+    for name, mark in MARKS.items():
+        (shown,) = (one for one in analysis.explanation.statement_use if one.text.startswith(mark))
+        each = [one.whole.values[f"{name}:2.mean"] for one in analysis.answer.trials]
+        # Both trials have about as many calls; the table weighs trials by these.
+        assert sum(each) / len(each) == pytest.approx(shown.by_arm[0].mean_ms, rel=0.1)
 
 
 def test_the_mix_that_was_achieved(recorded: Recorded) -> None:
