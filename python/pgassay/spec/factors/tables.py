@@ -22,7 +22,7 @@ from pgassay.spec.server.host_knobs import DottedNames, place_of_setting
 from pgassay.spec.settings.catalogue import SettingNames
 
 LONGEST = 60
-UNCHANGED = "as it is"
+UNCHANGED = "unchanged"
 """The name of the level "": the workload's own script, or the schema as built."""
 
 
