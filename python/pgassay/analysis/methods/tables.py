@@ -29,10 +29,13 @@ def method_cells(
     signals: Sequence[ArmSignals],
     environment: EnvironmentFile,
 ) -> tuple[MethodCell, ...]:
-    """Returns all three tables; none where arms alternate, because samples are known by trial."""
+    """Returns all three tables; none where arms alternate, because samples are known by trial. Of a
+    query set only the resources: its queries have times of their own, and it has no throughput."""
     if plan.alternates or not trials:
         return ()
     found = cell_values(plan.arms, trials, signals, environment)
+    if plan.queries is not None:
+        found = [one for one in found if one.cell.method == "use"]
     figures = figures_by_arm(plan, [one.measured for one in found], comparisons)
     return tuple(replace(one.cell, figures=own) for one, own in zip(found, figures, strict=True))
 

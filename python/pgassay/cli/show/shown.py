@@ -29,6 +29,7 @@ from pgassay.workflows.showing import made_of
 _CLOSED = {"latency_mean": "mean", "latency_p99": "p99"}
 _OPEN = {"response_mean": "response", "response_p99": "resp. p99"}
 _COSTS = {"wal_bytes_per_tx": "WAL/tx", "checkpoints_per_min": "checkpoints/min"}
+_QUERIES = {"queries_mean": "time of a query", "checkpoints_per_min": "checkpoints/min"}
 """Metric → its heading, short enough for 80 columns; the figures have their units."""
 
 
@@ -98,6 +99,7 @@ def _trials(context: ReportContext) -> _Table:
     trials = context.analysis.answer.trials
     is_open = any("response_mean" in trial.whole.values for trial in trials)
     columns = {"tps": "throughput", **(_OPEN if is_open else _CLOSED), **_COSTS}
+    columns = columns if context.plan.queries is None else _QUERIES
     rows = []
     for trial in trials:
         values = trial.whole.values

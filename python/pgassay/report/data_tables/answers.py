@@ -13,6 +13,7 @@ from pgassay.analysis.model import Analysis
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapses, losses
+from pgassay.language import clauses
 from pgassay.report.context import ReportContext
 from pgassay.report.data_tables.model import table_of
 from pgassay.report.document.table import Table
@@ -22,6 +23,7 @@ def answer_tables(context: ReportContext) -> Iterator[Table]:
     """Yields the tables of verdicts and of what explains them, in the order of the report."""
     analysis = context.analysis
     yield table_of("verdicts", _verdicts(context))
+    yield table_of("queries", _queries(context))
     yield table_of("gates", _gates(context))
     yield table_of("by_half", analysis.behaviour.by_half)
     yield table_of("comparisons", map(_comparison, analysis.answer.comparisons))
@@ -49,6 +51,19 @@ def _verdicts(context: ReportContext) -> Iterator[dict[str, Any]]:
             "sentence": sentences.get(one) if beside is None else None,
             "margin_pct": 100.0 * margin,
             **(_limits(one, analysis) if beside is None else dict.fromkeys(_LIMITS)),
+        }
+
+
+def _queries(context: ReportContext) -> Iterator[dict[str, Any]]:
+    if (found := context.analysis.queries) is None:
+        return
+    for one in found.effects:
+        yield {
+            **vars(one),
+            "margin_pct": 100.0 * one.margin,
+            "calls": one.weight if found.weighted else None,
+            "gained_ms": one.gained_ms,
+            "reasons": one.plan_change and clauses(map(str, one.plan_change.reasons)),
         }
 
 

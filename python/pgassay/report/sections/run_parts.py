@@ -85,6 +85,7 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
             checkpoints.checkpoints,
             over_time.associations,
             methods.methods,
+            methods.resources,
             buffer_cache.buffer_cache,
             classic,
             flame_graphs.flame_graphs,

@@ -16,7 +16,7 @@ from pgassay.language import Message, colon, listed, tr
 from pgassay.quantities import size
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Fold, Heading, Items, Paragraph, note
-from pgassay.report.document.section import Blocks, differing, section
+from pgassay.report.document.section import Blocks, Summary, differing, section
 from pgassay.report.document.table import Cell, Column, Row, Table, row_of
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import arm_columns, zeros
@@ -34,16 +34,11 @@ _TONES = {"better": "better", "worse": "worse", "different": "same"}
 
 @section("behaviour/methods", "Service, scenarios and resources: LTES, RED, USE")
 def methods(context: ReportContext) -> Blocks:
-    """Shows a table of each method; yields nothing where arms alternate within trials."""
-    if not context.analysis.explanation.methods:
+    """Shows a table of each method; yields nothing where arms alternate within trials, or of a
+    query set, whose queries are its service."""
+    if not context.analysis.explanation.methods or context.plan.queries is not None:
         return
-    left_out = _of_the_host(context)
-    every = [one for one in context.analysis.explanation.methods if one not in left_out]
-    shown = [one for one in every if one.figures]
-    differ = sum(any(figure.clear for figure in one.figures) for one in shown)
-    yield differing(
-        "report/sections/figures", len(shown), differ if len(context.plan.arms) > 1 else None
-    )
+    yield _counted(context)
     yield Heading(tr("LTES: latency, traffic, errors and saturation of the service"))
     service, zero_of_service = method_table(context, "ltes").without_zeros()
     yield service
@@ -53,14 +48,40 @@ def methods(context: ReportContext) -> Blocks:
     if scenarios := _scenarios(context):
         yield Heading(tr("RED: rate, errors and duration of each scenario"))
         yield scenarios
-    resources, zero = _table(context, "use", every).without_zeros()
     yield Heading(tr("USE: utilisation, saturation and errors of each resource"))
-    yield resources
+    yield from _resources(context)
+
+
+@section("behaviour/resources", "Resources: USE")
+def resources(context: ReportContext) -> Blocks:
+    """Shows the resources alone, of a query set."""
+    if context.analysis.explanation.methods and context.plan.queries is not None:
+        yield _counted(context)
+        yield from _resources(context)
+
+
+def _counted(context: ReportContext) -> Summary:
+    shown = [one for one in _here(context) if one.figures]
+    differ = sum(any(figure.clear for figure in one.figures) for one in shown)
+    return differing(
+        "report/sections/figures", len(shown), differ if len(context.plan.arms) > 1 else None
+    )
+
+
+def _resources(context: ReportContext) -> Blocks:
+    found, zero = _table(context, "use", _here(context)).without_zeros()
+    yield found
     yield zeros(zero, at=2, of=0)
-    if left_out:
+    if _of_the_host(context):
         yield note(sentence("disks_stand_in"))
     yield from not_measured(context.analysis.explanation.methods)
     yield _what_they_are(context)
+
+
+def _here(context: ReportContext) -> list[MethodCell]:
+    """All cells but those of other sections."""
+    left_out = _of_the_host(context)
+    return [one for one in context.analysis.explanation.methods if one not in left_out]
 
 
 def _of_the_host(context: ReportContext) -> list[MethodCell]:

@@ -33,10 +33,11 @@ _MOST_SHOWN = 12
 
 @section("behaviour/throughput", "Throughput and latency, second by second")
 def throughput(context: ReportContext) -> Blocks:
-    """Shows every trial over time; yields nothing where no trial has a whole second."""
+    """Shows every trial over time; yields nothing where no trial has a whole second, or of a query
+    set, whose trials go as the queries that happen to run."""
     plan = context.plan
     chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
-    if chart is None:
+    if chart is None or plan.queries is not None:
         return
     has_latency = any(panel.y.kind == "log" for panel in chart.panels)
     caption = joined(

@@ -25,9 +25,10 @@ _PLOT_PX = 140
 
 @section("behaviour/speed", "Speed and waits, by load and over time")
 def speed(context: ReportContext) -> Blocks:
-    """Shows SPEED and WAITINGS as pg_expecto defines them; yields nothing where arms alternate."""
+    """Shows SPEED and WAITINGS as pg_expecto defines them; yields nothing where arms alternate, or
+    of a query set, which has no speed."""
     plan, styles = context.plan, arm_styles(context.plan.arms)
-    if plan.alternates:
+    if plan.alternates or plan.queries is not None:
         return
     profiles = context.analysis.explanation.load_profiles
     apart = bool(plan.describes)  # loads that are only described may differ by orders of magnitude

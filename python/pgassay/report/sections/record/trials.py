@@ -93,11 +93,13 @@ def _as_link(csv: str) -> str:
 
 
 def trial_table(context: ReportContext) -> Table:
-    """The primary metric, throughput and the slowest 1 % of each trial, and its caveats."""
-    analysis = context.analysis
+    """The primary metric, throughput and the slowest 1 % of each trial, and its caveats; of a query
+    set the first alone."""
+    metric = context.analysis.answer.metric
     names, styles = context.labels, arm_styles(context.plan.arms)
-    slowest = "response_p99" if analysis.answer.metric.startswith("response") else "latency_p99"
-    metrics = [METRICS[name] for name in dict.fromkeys((analysis.answer.metric, "tps", slowest))]
+    slowest = "response_p99" if metric.startswith("response") else "latency_p99"
+    others = ("tps", slowest) if context.plan.queries is None else ()
+    metrics = [METRICS[name] for name in dict.fromkeys((metric, *others))]
 
     trials = sorted(every_trial(context), key=lambda t: (t.block, t.position))
     own = [{one.note.without_figures for one in trial.warnings} for trial in trials]
