@@ -34,6 +34,7 @@ ROOMS = (
     "analysis/methods",
     "analysis/noise",
     "analysis/plans",
+    "analysis/queries",
     "analysis/statistics",
     "analysis/verdicts",
     "draw",

@@ -6,7 +6,7 @@ Never: reads a file (`measures/` does), or lets another part change the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,6 +38,7 @@ from pgassay.analysis.methods.tables import method_cells
 from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, RunFacts, RunNoise
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
+from pgassay.analysis.queries.answers import answer_caveats
 from pgassay.analysis.queries.replayed import replayed_statements
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.by_load import load_profiles
@@ -96,7 +97,7 @@ def analyse(
     summaries = [one.trial.summary() for one in valid]
     drift = drift_caveats([one.trial for one in valid])
     measures = [one.measures for one in readings]
-    answer = answer_of(plan.question, plan, measures, drift, failed)
+    answer = answer_of(plan.question, plan, measures, drift, failed, _calls(plan, facts))
     courses = _present(one.course for one in valid)
     even = _present(one.even for one in valid)
     explanation = explanation_of(
@@ -119,16 +120,25 @@ def analyse(
     )
 
 
+def _calls(plan: Plan, facts: RunFacts) -> Mapping[str, float] | None:
+    """Calls of queries as their files say, else as the user's server counted."""
+    if plan.queries is None:
+        return None
+    counted = facts.environment.query_calls
+    return plan.queries.calls or (None if counted is None else counted.calls)
+
+
 def answer_of(
     question: str,
     plan: Plan,
     finished: Sequence[TrialMeasures],
     drift: Sequence[Caveat] = (),
     failed: Sequence[FailedTrial] = (),
+    calls: Mapping[str, float] | None = None,
 ) -> Answer:
     """Return the comparison of every level with its factor's baseline, on every metric, overall
     and by load, and what else is estimated of effects from the trials' measures."""
-    judged = judge(plan, finished, failed)
+    judged = judge(plan, finished, failed, calls=calls)
     found, tables = judged.verdicts, judged.tables
     trials, comparisons = found.trials, found.comparisons
     factorial = withdraw_effects(
@@ -168,6 +178,7 @@ def answer_of(
             *unfinished_caveats(judged.missing),
             *failure_caveats(plan, trials),
             *left_out_query_caveats(plan, trials),
+            *answer_caveats(plan, [each for one in trials for each in one.queries]),
             *run_caveats(plan, trials, comparisons, found.blocks, found.invalid_trials),
         ),
     )
@@ -257,8 +268,9 @@ def explanation_of(
 def classic_of(
     plan: Plan, explanation: Explanation, facts: RunFacts, series: Sequence[EvenSeries]
 ) -> ClassicView | None:
-    """Return pg_expecto's figures; None for a switchback or duet."""
-    if plan.alternates:
+    """Return pg_expecto's figures; None for a switchback or duet, and for a query set, which has no
+    operational speed."""
+    if plan.alternates or plan.queries is not None:
         return None
     from pgassay.analysis.classic.view import classic_view
 

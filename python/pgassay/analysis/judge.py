@@ -71,8 +71,10 @@ def judge(
     before: Answer | None = None,
     *,
     of_verdicts_only: bool = False,
+    calls: Mapping[str, float] | None = None,
 ) -> Judged:
-    """Compares every level; of verdicts only, on the primary metric and the endpoints."""
+    """Compares every level; of verdicts only, on the primary metric and the endpoints. `calls` are
+    those of the queries of a set, which decide nothing."""
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     finished = of_one_server(finished)
     if plan.metric == OF_QUERIES:
@@ -131,8 +133,9 @@ def judge(
         queries=query_set(
             plan,
             [each for one in trials for each in one.queries],
-            withdrawn=set(withdrawn),
-            verdicts=[one for one in comparisons if one.metric == OF_QUERIES and one.step is None],
+            calls,
+            set(withdrawn),
+            [one for one in comparisons if one.metric == OF_QUERIES and one.step is None],
         ),
         carry_over=carried,
         carry_over_suspected=bool(suspected(carried) - withdrawn.keys()),

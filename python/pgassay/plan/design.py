@@ -33,6 +33,7 @@ from pgassay.spec.load.of_queries import counted_of
 from pgassay.spec.reading.suggest import did_you_mean
 from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.stopping import stopping_of
+from pgassay.spec.workload.queries import calls_of
 
 LABEL, LABELS = "A/A", ("A", "B")
 """The factor of an A/A run and its two labels, which change nothing."""
@@ -171,7 +172,13 @@ def _replay(spec: Spec) -> Replayed | None:
 def _queries(spec: Spec) -> QuerySet | None:
     if spec.file.workload.queries is None:
         return None
-    return QuerySet(len(spec.workload.scenarios), counted_of(spec.file.load))
+    queries = spec.workload.scenarios
+    return QuerySet(
+        len(queries),
+        counted_of(spec.file.load),
+        calls={one.name: calls for one in queries if (calls := calls_of(one.script)) is not None},
+        parameters=tuple(one.name for one in queries if one.parameters is not None),
+    )
 
 
 def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:

@@ -25,7 +25,7 @@ from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
 from pgassay.spec.workload.folder import Workload
-from pgassay.spec.workload.settings_in_sql import functions_in, overriding
+from pgassay.spec.workload.settings_in_sql import functions_in, overriding, varying_word_in
 
 FEWEST_BLOCKS = 6
 """With fewer, no sign-flip p is below 5 %."""
@@ -102,7 +102,15 @@ def _resets(level: ResetLevel) -> list[Note]:
 def _time_of_queries(file: ExperimentFile, workload: Workload) -> list[Note]:
     count = len(workload.scenarios) * executions_of(file.load)
     values = {"assumed_s": ASSUMED_S, "most_s": count * file.load.timeout}
-    return [Note("plan/time-of-queries", values)]
+    found = [Note("plan/time-of-queries", values)]
+    random = [
+        Note.of("plan/varying-query", query=one.name, word=word)
+        for one in workload.scenarios
+        if (word := varying_word_in(one.script))
+    ]
+    if random:
+        found = [Note.of("plan/varying-queries", n=len(random), queries=tuple(random)), *found]
+    return found
 
 
 def _few_trials(design: DesignTable) -> list[Note]:

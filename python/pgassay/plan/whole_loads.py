@@ -50,6 +50,10 @@ class QuerySet:
     """What the pilot says: query → executions that count; empty before it."""
     open_alone: tuple[OpenQueries, ...] = ()
     """Of runs that went on for some queries, by block."""
+    calls: Mapping[str, float] = field(default_factory=dict)
+    """Query → its calls, as its file says; without those whose file says nothing."""
+    parameters: tuple[str, ...] = ()
+    """Queries that take values from a file, so that their executions differ."""
 
     @property
     def needs_pilot(self) -> bool:

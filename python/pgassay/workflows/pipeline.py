@@ -7,7 +7,7 @@ Never: knows how any room does its work.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -190,12 +190,24 @@ def _prepared(
     environment["reset"] = spec.file.reset_rule().described()
     if trials.plan.factors and not trials.plan.calibrates:
         environment[EARLIER_RUNS] = runs_of(measured_by(spec, environment), noise_records())
+    if (calls := _calls_of_users(trials)) is not None:
+        environment["query_calls"] = calls
     if others is not None:
         environment["other_programs"] = others.described()
     if generators := trials.generators.described():
         environment["load_generators"] = generators
     run.write_environment(so_far.continued(environment))
     return replace(trials, notes=found.notes)
+
+
+def _calls_of_users(trials: TrialContext) -> Mapping[str, object] | None:
+    """How often the user's server has called the queries of a set, unless their files say it."""
+    spec, queries = trials.spec, trials.plan.queries
+    if queries is None or queries.calls or spec.file.target.dsn is None:
+        return None
+    from pgassay.trials.plans.calls import counted_calls  # other loads need none of it
+
+    return counted_calls(spec.file.target.dsn, spec.workload.scenarios)
 
 
 def _others_on_host(trials: TrialContext) -> OtherPrograms | None:

@@ -75,6 +75,17 @@ def test_true_changes_are_found_among_sixty_and_the_rest_is_the_same() -> None:
     assert summary.total_ms < summary.baseline_total_ms
 
 
+def test_calls_order_the_queries_and_weigh_the_whole_time() -> None:
+    found = trials(PLAN, 4, np.random.default_rng(8), {"q0": 0.5, "q3": -0.3})
+    weighted = query_set(PLAN, found, {"q0": 1000.0, "q1": 10.0})
+    assert weighted is not None
+    assert [(one.query, one.weight) for one in weighted.effects[:1]] == [("q0", 1000.0)]
+    assert {one.query for one in weighted.effects if one.weight} == {"q0", "q1"}
+    (summary,) = weighted.summaries
+    assert summary.total_pct == pytest.approx(49, abs=5)
+    assert summary.total_verdict is Verdict.WORSE
+
+
 def test_a_query_that_fails_in_one_arm_alone_is_worse_and_in_no_mean() -> None:
     found = trials(PLAN, 12, np.random.default_rng(2))
     failing = []

@@ -29,18 +29,24 @@ def test_files_and_name_lines_make_the_queries_of_one_step(tmp_path: Path) -> No
     files = {
         "q7.sql": "SELECT :x;\n",
         "q7.csv": "x\n1\n",
-        "all.sql": "-- by hand\n-- name: top\nSELECT 1;\n\n-- name: low\nSELECT 2;\n",
+        "all.sql": "-- by hand\n-- name: top\n-- calls: 1200\nSELECT 1;\n\n"
+        "-- name: low\nSELECT random();\n",
         "notes.txt": "left alone",
     }
     spec = load_spec(written(tmp_path, files, f"{FILE}[load]\ntimeout = '100ms'\n"))
     found = {one.name: one.script.strip() for one in spec.workload.scenarios}
-    assert found == {"low": "SELECT 2;", "q7": "SELECT :x;", "top": "SELECT 1;"}
+    top = "-- calls: 1200\nSELECT 1;"
+    assert found == {"low": "SELECT random();", "q7": "SELECT :x;", "top": top}
     assert [one.parameters is not None for one in spec.workload.scenarios] == [False, True, False]
     plan = make_plan(spec)
     (step,) = plan.steps
     assert (step.clients, step.measured) == (1, True)
     assert step.duration_s == pytest.approx(3 * 4 * 0.1)
     assert (plan.metric, plan.endpoints) == ("queries_mean", ())
+    assert plan.queries is not None
+    assert (plan.queries.calls, plan.queries.parameters) == ({"top": 1200.0}, ("q7",))
+    assert plan_from_json(plan_to_json(plan)) == plan
+    assert "low (random())" in " ".join(map(str, plan.notes))
 
 
 def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> None:
@@ -62,6 +68,7 @@ def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> No
         ({"a.txt": "SELECT 1"}, "no-queries"),
         ({"a.sql": "SELECT 1", "b.sql": "-- name: a\nSELECT 2"}, "query-twice"),
         ({"a.sql": "SELECT 1;\n-- name: b\nSELECT 2"}, "query-before-names"),
+        ({"a.sql": "-- calls: many\nSELECT 1"}, "query-calls-form"),
         ({"my query.sql": "SELECT 1"}, "query-name-form"),
         ({"a.sql": "SELECT 1", "b.csv": "x\n1\n"}, "parameters-of-no-query"),
         ({"a.sql": "SELECT '" + "x" * 2**20 + "'"}, "query-too-large"),

@@ -140,6 +140,9 @@ class TrialQueries:
     plans: Mapping[str, ExplainPlan] = field(default_factory=dict)
     failed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Query → SQLSTATE → failed executions."""
+    rows: Mapping[str, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
+    """Query → execution → how many rows it returned, in order: one number, or, where sessions
+    differ, several."""
 
 
 @dataclass(frozen=True)

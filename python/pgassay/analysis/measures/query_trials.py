@@ -21,8 +21,9 @@ def read_queries(trial: StoredTrial) -> tuple[TrialQueries, ...]:
     summary = trial.summary()
     times: dict[tuple[str, str], list[float]] = {}
     failed: dict[tuple[str, str], Counter[str]] = {}
-    columns = ("query", "arm", "ms", "sqlstate", "discarded")
-    for query, arm, ms, sqlstate, discarded in zip(
+    returned: dict[tuple[str, str], dict[int, set[int]]] = {}
+    columns = ("query", "arm", "ms", "sqlstate", "discarded", "repeat", "rows")
+    for query, arm, ms, sqlstate, discarded, repeat, count in zip(
         *(rows[name].to_pylist() for name in columns), strict=True
     ):
         own = times.setdefault((arm, query), [])
@@ -30,6 +31,8 @@ def read_queries(trial: StoredTrial) -> tuple[TrialQueries, ...]:
             failed.setdefault((arm, query), Counter())[sqlstate] += 1
         elif ms is not None and not discarded:
             own.append(ms)
+            if count is not None:
+                returned.setdefault((arm, query), {}).setdefault(repeat, set()).add(count)
     planned = trial.query_plans()
     return tuple(
         TrialQueries(
@@ -48,6 +51,11 @@ def read_queries(trial: StoredTrial) -> tuple[TrialQueries, ...]:
             },
             {one.query: one.plan for one in planned if one.arm == arm and one.plan},
             {query: dict(own) for (of, query), own in failed.items() if of == arm},
+            {
+                query: {repeat: tuple(sorted(counts)) for repeat, counts in own.items()}
+                for (of, query), own in returned.items()
+                if of == arm
+            },
         )
         for arm in dict.fromkeys(of for of, _ in times)
     )

@@ -54,7 +54,8 @@ def query_set(
 ) -> QuerySet | None:
     """Returns what the trials say of each query; None without trials or levels to compare.
 
-    `weights` are calls of each query, where they are known. `withdrawn` are levels of which the
+    `weights` are calls of each query, 0 of one that is not in them; without any each counts once.
+    `withdrawn` are levels of which the
     run gives no verdict. `verdicts` are those of the primary metric over whole trials, where it is
     the geometric mean.
     """
@@ -85,8 +86,10 @@ def query_set(
         if plan.calibrates or (factor.name, level) in withdrawn:
             verdict = Verdict.CALIBRATION if plan.calibrates else Verdict.UNDECIDED
             found = [replace(one, verdict=verdict, blocks_to_decide=None) for one in found]
-        found = [replace(one, weight=(weights or {}).get(one.query, 1.0)) for one in found]
         found.sort(key=lambda one: (-abs(one.gained_ms), one.query))
+        if weights:
+            found = [replace(one, weight=weights.get(one.query, 0.0)) for one in found]
+            found.sort(key=lambda one: -abs(one.gained_ms))
         effects += found
         summed = {name: one for name, one in pairs.items() if name not in failed}
         summary = summarise(found, summed, replace(run_rule, simultaneous=len(levels)))

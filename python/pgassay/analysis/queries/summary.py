@@ -40,9 +40,10 @@ def summarise(effects: Sequence[QueryEffect], times: Mapping[str, Pairs], rule: 
         after = np.array([one.level for one in whole.values()])
         means, _ = _ratio((after - before).mean(axis=0), rule)
         each = np.array([weights[name] for name in whole])
-        spent = each @ np.exp(before), each @ np.exp(after)
-        totals = float(spent[0].mean()), float(spent[1].mean())
-        of_total, verdict = _ratio(np.log(spent[1]) - np.log(spent[0]), rule)
+        if each.any():
+            spent = each @ np.exp(before), each @ np.exp(after)
+            totals = float(spent[0].mean()), float(spent[1].mean())
+            of_total, verdict = _ratio(np.log(spent[1]) - np.log(spent[0]), rule)
     return SetSummary(
         factor=first.factor,
         baseline=first.baseline,

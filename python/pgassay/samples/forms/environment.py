@@ -6,6 +6,7 @@ Never: requires a key; what it holds differs by server, host and version.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
@@ -99,6 +100,24 @@ class TableContent(Stored):
     checksum: Scalar | None = None
 
 
+class QueryCalls(Part):
+    """How often clients called the queries of a set before the run, by pg_stat_statements."""
+
+    calls: dict[str, Number] = Field({})
+    """By query; those that nobody called are left out."""
+    since: str | None = None
+    """When the counting began, in ISO form."""
+
+    def hours_until(self, moment: str | None) -> float | None:
+        """Returns the hours from the beginning until a moment; None where they are not known."""
+        if self.since is None or moment is None:
+            return None
+        seconds = (
+            datetime.fromisoformat(moment) - datetime.fromisoformat(self.since)
+        ).total_seconds()
+        return seconds / 3600.0 if seconds > 0 else None
+
+
 class EnvironmentFile(Part, StoredFile):
     """The keys that are read; `given` has all."""
 
@@ -128,5 +147,6 @@ class EnvironmentFile(Part, StoredFile):
     resumed: Items[dict[str, Any]] = ()
     """When the run was resumed, and what was accepted."""
     not_seen: Items[NotSeen] = ()
+    query_calls: QueryCalls | None = None
     earlier_runs: int = 0
     """Of the same file on the same machine."""

@@ -3,8 +3,9 @@
 Enters: a folder. Leaves: its queries as scenarios, in the order of their names, each with its file
 of parameters if there is one; or a SpecError with file and fix. Never: parses SQL or runs it.
 
-A file is one query, named as the file is; lines `-- name: NAME` split it into several. Rows for the
-variables of the query q7 lie beside it, in q7.parquet or q7.csv.
+A file is one query, named as the file is; lines `-- name: NAME` split it into several. A line
+`-- calls: NUMBER` says how often a query is called. Rows for the variables of the query q7 lie
+beside it, in q7.parquet or q7.csv.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ MOST_BYTES = 1 << 20
 """Of a file: a larger one is data, not a query."""
 MOST_QUERIES = 500
 _NAME_LINE = re.compile(r"^[ \t]*--[ \t]*name:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_CALLS_LINE = re.compile(r"^[ \t]*--[ \t]*calls:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_CALLS = re.compile(r"\d{1,15}(\.\d+)?")
 _NAME = re.compile(r"[\w.-]+")
 """As gates and the tables of reports name it."""
 
@@ -41,6 +44,9 @@ def read_queries(folder: Path, roots: Roots = ()) -> tuple[Scenario, ...]:
             if name in found:
                 other = found[name].file
                 raise Refusal("query-twice", name=name, other=other).in_file(str(file))
+            calls = _CALLS_LINE.search(text)
+            if calls is not None and _CALLS.fullmatch(calls[1]) is None:
+                raise Refusal("query-calls-form", name=name).in_file(str(file))
             parameters = _parameters(name, folder, files)
             found[name] = Scenario(name, shown(file.name), text, 1.0, parameters=parameters)
     if not found:
@@ -53,6 +59,12 @@ def read_queries(folder: Path, roots: Roots = ()) -> tuple[Scenario, ...]:
         if file.suffix in SUFFIXES and file.stem not in found:
             raise Refusal("parameters-of-no-query", name=shown(file.stem)).in_file(str(file))
     return tuple(found[name] for name in sorted(found))
+
+
+def calls_of(text: str) -> float | None:
+    """Returns how often a query is called, as its text says; None where it says nothing."""
+    found = _CALLS_LINE.search(text)
+    return float(found[1]) if found else None
 
 
 def _files(folder: Path, roots: Roots) -> list[Path]:

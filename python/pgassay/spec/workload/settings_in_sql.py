@@ -1,6 +1,7 @@
-"""Settings that SQL sets by itself, by their names in its text.
+"""Settings that SQL sets by itself, by their names in its text, and what varies by itself.
 
-Enters: scripts and other SQL, names of settings. Leaves: which of them it sets; functions that do.
+Enters: scripts and other SQL, names of settings. Leaves: which of them it sets; functions that do;
+the word by which an answer varies.
 Never: runs anything: a name that is put together at run time is not seen.
 """
 
@@ -27,6 +28,17 @@ _FUNCTION = re.compile(
 )
 
 _QUOTED = re.compile(r"[^;$]*\$(\w*)\$.*?\$\1\$[^;]*", re.DOTALL)
+_VARYING = re.compile(
+    r"\b(random|random_normal|gen_random_uuid|uuidv[47]|clock_timestamp|timeofday|nextval)\s*\("
+    r"|\bTABLESAMPLE\b(?!.*\bREPEATABLE\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def varying_word_in(text: str) -> str:
+    """Returns the first word by which SQL has another answer each time; empty where it has none."""
+    found = _VARYING.search(_COMMENT.sub(" ", text))
+    return "" if found is None else f"{found[1].lower()}()" if found[1] else "TABLESAMPLE"
 
 
 def settings_in(text: str, names: Collection[str], *, resets: bool = False) -> set[str]:

@@ -13,7 +13,7 @@ from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.queries import counts_of
 from pgassay.findings.wording import measured
 from pgassay.language import Message, clauses, listed, tr
-from pgassay.quantities import count, milliseconds
+from pgassay.quantities import count, duration, milliseconds
 from pgassay.report.charts.effects.queries import queries_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -46,13 +46,13 @@ def verdicts(context: ReportContext) -> Blocks:
     for at, one in enumerate(found.summaries):
         effects = found.of(one.factor, one.level)
         yield Heading(subject(one)) if len(found.summaries) > 1 else None
-        yield _as_a_whole(found, one)
+        yield _as_a_whole(context, found, one)
         if chart := queries_chart(effects):
             label = str(counts_of(found, one))
             caption = joined(sentence("each_row_is_a", n=found.simultaneous), *cut(chart))
             yield Chart(f"queries-{at}", chart, label, "" if at else caption, has_table=True)
         yield query_table(effects, weighted=found.weighted)
-    yield note(sentence("times_are_geometric"))
+    yield note(sentence("times_are_geometric"), found.weighted and _of_calls(context, found))
 
 
 def most_important(context: ReportContext) -> Blocks:
@@ -62,7 +62,7 @@ def most_important(context: ReportContext) -> Blocks:
         return
     for one in found.summaries:
         yield Heading(subject(one)) if len(found.summaries) > 1 else None
-        yield _as_a_whole(found, one)
+        yield _as_a_whole(context, found, one)
         effects = found.of(one.factor, one.level)[:_MOST_ON_A_TERMINAL]
         yield query_table(effects, weighted=found.weighted)
 
@@ -73,13 +73,45 @@ def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Ta
     return view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp).filled("blocks", "plan")
 
 
-def _as_a_whole(found: QuerySet, one: SetSummary) -> Facts:
+def _of_calls(context: ReportContext, found: QuerySet) -> str:
+    """Where the calls are from, and how many queries have none."""
+    counted = context.environment.query_calls
+    own = context.plan.queries is None or bool(context.plan.queries.calls)
+    known = {one.query for one in found.effects if one.weight}
+    unknown = len({one.query for one in found.effects} - known)
+    if own or counted is None:
+        source = sentence("calls_are_of_files")
+    elif (hours := counted.hours_until(context.environment.created_at)) is None:
+        source = sentence("calls_are_counted")
+    else:
+        source = sentence("calls_are_counted_for", time=duration(3600.0 * hours))
+    return f"{source} {sentence('without_calls', n=unknown)}" if unknown else source
+
+
+def _total(context: ReportContext, found: QuerySet) -> tuple[str, float, Callable[[float], str]]:
+    """The title of the whole time, by what it is divided, and how it is written: that of an hour
+    where calls were counted for some time, else of all calls, or of each query once."""
+    if not found.weighted:
+        return tr("Time of each query once"), 1.0, milliseconds
+    counted, queries = context.environment.query_calls, context.plan.queries
+    if counted is not None and queries is not None and not queries.calls:
+        hours = counted.hours_until(context.environment.created_at)
+        if hours is not None:
+            return tr("Time of an hour’s calls"), hours, _seconds
+    return tr("Time of all calls"), 1.0, _seconds
+
+
+def _seconds(ms: float) -> str:
+    return duration(ms / 1000.0)
+
+
+def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> Facts:
     rows = [(tr("Queries"), str(counts_of(found, one)))]
     if one.mean_pct is not None:
         rows += [(tr("Geometric mean"), with_interval(one.mean_pct, one.mean_ci95_pct))]
     if one.total_ms is not None and one.baseline_total_ms is not None:
-        title = tr("Time of all calls") if found.weighted else tr("Time of each query once")
-        times = " → ".join(map(milliseconds, (one.baseline_total_ms, one.total_ms)))
+        title, parts, write = _total(context, found)
+        times = " → ".join(write(ms / parts) for ms in (one.baseline_total_ms, one.total_ms))
         change = with_interval(one.total_pct, one.total_ci95_pct)
         rows += [(title, clauses((times, change, tr(one.total_verdict.value))))]
     return Facts(rows)
@@ -144,7 +176,7 @@ _COLUMNS = (
     column("verdict", "Verdict", _verdict, "text"),
     column("change_pct", Message("Change (95\xa0% interval)"), _change),
     column("ms", Message("Time, ms"), _times),
-    written("weight", "Calls", whole),
+    column("weight", "Calls", lambda one: Cell(whole(one.weight) if one.weight else ABSENT)),
     column("blocks", "Blocks", _both("blocks"), full_title="Blocks of shared buffers asked for"),
     column("temp", "Temp", _both("temp"), full_title="Temporary blocks, read and written"),
     column("plan", "Plan", _plan, "text"),

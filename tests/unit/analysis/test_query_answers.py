@@ -1,0 +1,37 @@
+"""Queries whose numbers of rows differ are named, and not told apart where they vary anyhow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pgassay.analysis.measures.model import TrialQueries
+from pgassay.analysis.queries.answers import answer_caveats
+from pgassay.plan.whole_loads import QuerySet
+from support.synthetic.designs import plan_of_levels
+
+PLAN = replace(
+    plan_of_levels(least=6, design="mode = 'blocks'"),
+    queries=QuerySet(5, 2, parameters=("by-card", "limit")),
+)
+
+
+def test_rows_that_differ_between_arms_and_rows_that_vary_are_two_caveats() -> None:
+    found = []
+    for trial in PLAN.trials:
+        changed = int(trial.arm != "a1")
+        rows = {
+            "same": {1: (7,), 2: (7,)},
+            "rewritten": {1: (10 + 2 * changed,), 2: (10 + 2 * changed,)},
+            "dice": {1: (10,), 2: (11 + changed,)},
+            "by-card": {1: (3,), 2: (4,)},
+            "limit": {1: (3,), 2: (4 + changed,)},
+        }
+        found.append(TrialQueries(trial.number, trial.block, trial.arm, {}, rows=rows))
+    limit, rewritten, vary = answer_caveats(PLAN, found)
+    labels = [arm.label for arm in PLAN.arms]
+    assert rewritten.text.startswith(
+        f"rewritten returned 10 rows with {labels[0]}, 12 rows with {labels[1]}: the answers differ"
+    )
+    assert limit.text.startswith("limit returned 4 rows with")
+    assert "dice (10 to 12)" in vary.text
+    assert "by-card" not in vary.text
