@@ -21,6 +21,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from multiprocessing import get_context, reduction
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, TextIO
@@ -194,5 +195,11 @@ def _context() -> ForkServerContext:
     context = get_context("forkserver")
     found = (module.name for module in pkgutil.walk_packages(pgassay.__path__, "pgassay."))
     ours = (name for name in found if not name.startswith(LOADED_BY_COMMANDS))
-    context.set_forkserver_preload([*ours, *LOADED_LATE])
+    # This module too: else each child would load it anew, and pytest with it.
+    context.set_forkserver_preload([*ours, *LOADED_LATE, __name__])
+    _environment_at_first()
+    with pytest.MonkeyPatch.context() as patched:
+        # Where modules to preload are searched for: as in this process, not as in a new Python.
+        patched.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        ensure_running()
     return context
