@@ -89,6 +89,7 @@ def test_what_is_no_query_set_is_refused(tmp_path: Path, files: dict[str, str], 
         ("[factors.client]\nthreads = [1, 2]\n", "not-with-queries", "factors.client.threads"),
         ('[design]\nmode = "duet"\n', "not-with-queries", "design.mode"),
         ('[design]\nmetric = "tps"\n', "queries-have-their-metric", "design.metric"),
+        ('[design]\nendpoints = ["a.mean"]\n', "endpoint-of-a-query", "design.endpoints"),
         ('[load]\ncaches = "cold"\n', "cold-queries-of-warm-trials", "load.caches"),
     ],
 )
