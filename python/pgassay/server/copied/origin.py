@@ -19,7 +19,7 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
-from pgassay.server.copied.source import Source, find_source
+from pgassay.server.copied.source import Source, extensions_in, find_source
 from pgassay.server.copied.upgrade import Upgrade, update_extensions
 from pgassay.server.copied.versions import OWN_VERSION, Versions, release
 from pgassay.server.data.installed_tables import search_path
@@ -73,7 +73,7 @@ class ServerCopy:
         self._kept: dict[str, tuple[Path, tuple[Note, ...]]] = {}
         """Release → files of a level that others start from, and what was left out of them."""
         self._level = ""
-        self._left_out: tuple[Note, ...] = ()
+        self._notes: tuple[Note, ...] = ()
 
     def at(self, level: str) -> ServerCopy:
         """Returns the copy of one level of `versions`; those of all levels share a base backup."""
@@ -83,7 +83,7 @@ class ServerCopy:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        return (*self._source.caveats(self._level), *self._left_out)
+        return (*self._source.caveats(self._level), *self._notes)
 
     def installation(self) -> Installation:
         if not self._looked:
@@ -102,20 +102,21 @@ class ServerCopy:
         settings = {**source.carried(programs).settings, **self._overrides}
         cluster.discard()
         if kept := self._kept.get(release(programs)):
-            files, self._left_out = kept
+            files, self._notes = kept
             cluster.thaw(files)
             cluster.take_over(settings)
             return
         self._backup.place(source.installation, source.parameters, cluster.workspace)
+        self._notes = ()
         if source.changes_files(self._level):
-            self._left_out = Upgrade(cluster, source, settings, self._overrides).run()
+            self._notes = Upgrade(cluster, source, settings, self._overrides).run()
         else:
             cluster.take_over(settings)
         if source.changes_some:
             self._analyse(cluster)
         if len(source.like(self._level)) > 1:
             files = cluster.freeze(cluster.workspace.upgraded)
-            self._kept[release(programs)] = files, self._left_out
+            self._kept[release(programs)] = files, self._notes
 
     def _analyse(self, cluster: Cluster) -> None:
         """Makes statistics in the same way on all levels."""
@@ -143,6 +144,7 @@ class ServerCopy:
                 self.for_control(cluster), work=Work.OWN_CHANGES, statement_limit_s=0
             ) as session,
         ):
+            self._notes += _other_versions(self._source.extensions, extensions_in(session))
             session.execute(DROP_SCHEMA)
             create = "CREATE SCHEMA {} AUTHORIZATION {}"
             session.execute(sql.SQL(create).format(schema, user))
@@ -174,3 +176,12 @@ class ServerCopy:
     @property
     def _source(self) -> Source:
         return opened(self._looked.get(self._dsn))
+
+
+def _other_versions(there: Mapping[str, str], here: Mapping[str, str]) -> tuple[Note, ...]:
+    names = tuple(
+        f"{name} {version} → {here[name]}"
+        for name, version in there.items()
+        if here.get(name, version) != version
+    )
+    return (Note.of("server/copied/extensions-of-other-versions", names=names),) if names else ()

@@ -7,6 +7,8 @@ TargetError that names `target.bin` or the disk. Never: starts a server, or writ
 
 from __future__ import annotations
 
+import locale
+from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
@@ -41,6 +43,24 @@ def programs_for(session: Connection, bin_directory: Path | None) -> Installatio
     if not installation.program(BASE_BACKUP).is_file():
         raise TargetRefused("no-base-backup-program", directory=directory, major=major)
     return installation
+
+
+def refuse_without_locales(names: Sequence[str]) -> None:
+    """Raises TargetRefused where this machine lacks locales that the server's data or settings
+    name: databases that sort by them could not be opened."""
+    if missing := tuple(name for name in names if not _has_locale(name)):
+        raise TargetRefused("locales-missing", names=missing)
+
+
+def _has_locale(name: str) -> bool:
+    found = locale.setlocale(locale.LC_COLLATE)
+    try:
+        locale.setlocale(locale.LC_COLLATE, name)
+    except locale.Error:
+        return False
+    finally:
+        locale.setlocale(locale.LC_COLLATE, found)
+    return True
 
 
 def has_library(installation: Installation, library: str) -> bool:

@@ -22,7 +22,11 @@ from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
 from pgassay.server.copied.carried import Carried, carry
-from pgassay.server.copied.requirements import has_library, refuse_without_room
+from pgassay.server.copied.requirements import (
+    has_library,
+    refuse_without_locales,
+    refuse_without_room,
+)
 from pgassay.server.copied.versions import (
     CHECKSUMS_FROM,
     OWN_VERSION,
@@ -66,6 +70,8 @@ class Source:
     """Of each level."""
     shape: ClusterShape
     known: Mapping[str, Setting]
+    extensions: Mapping[str, str]
+    """Those of the database, with their versions."""
     unlogged: int
     """Unlogged tables of the database; a base backup has them empty."""
 
@@ -155,8 +161,15 @@ def source_of(
         versions.programs(installation),
         shape_of(session),
         read_settings(session),
+        extensions_in(session),
         facts["unlogged"],
     )
+
+
+def extensions_in(session: Connection) -> dict[str, str]:
+    """Returns the extensions of a database with their versions."""
+    query = "SELECT extname::text, extversion FROM pg_catalog.pg_extension ORDER BY extname"
+    return dict(session.execute(query, prepare=False).fetchall())
 
 
 @contextmanager
@@ -199,6 +212,7 @@ def problems(
     facts = _facts(session)
     checks: list[Callable[[], object]] = [
         lambda: _refuse_uncopied(facts),
+        lambda: refuse_without_locales(facts["locales"]),
         lambda: _refuse_without_replication(session, parameters, facts),
         lambda: versions.own(session, bin_directory),
         lambda: unfit_versions(session, parameters, versions, bin_directory),

@@ -9,5 +9,10 @@ SELECT pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') AS reads_setti
          WHERE pg_tablespace_location(oid) LIKE '/%') AS tablespaces,
        (SELECT count(*) FROM pg_class
          WHERE relpersistence = 'u' AND relkind IN ('r', 'm')) AS unlogged,
+       (SELECT array_agg(DISTINCT name ORDER BY name)
+          FROM (SELECT unnest(ARRAY[datcollate, datctype])::text FROM pg_database
+                UNION ALL
+                SELECT setting FROM pg_settings
+                 WHERE name IN ('lc_monetary', 'lc_numeric', 'lc_time')) AS used (name)) AS locales,
        quote_ident(session_user) AS role,
        host(inet_client_addr()) AS client
