@@ -193,7 +193,8 @@ def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:
 
 def _check_parts(spec: Spec, mode: str) -> None:
     """Raises UnfitValue for an endpoint of a scenario or statement that no trial measures."""
-    file, scenarios = spec.file, [one.name for one in spec.workload.scenarios]
+    file = spec.file
+    scenarios = [one.name for one in spec.workload.scenarios] if file.runs_scripts else []
     for name in file.design.endpoints or {}:
         part, measure = scenario_of(name) or ("", "")
         if not part or part in scenarios:
@@ -206,7 +207,7 @@ def _check_parts(spec: Spec, mode: str) -> None:
             raise UnfitValue("endpoint-of-a-statement", name=name, part=part)
         if mode != BLOCKS:
             raise UnfitValue("endpoint-of-alternating-arms", name=name, mode=mode)
-        if not (file.runs_scripts and file.sampling.plans) or file.load.protocol == "simple":
+        if not file.sampling.plans or file.load.protocol == "simple":
             raise UnfitValue("endpoint-of-unplanned-statement", name=name)
 
 

@@ -243,6 +243,7 @@ def test_a_scenario_that_does_not_end_in_the_slices_of_one_arm_has_no_verdict() 
     [
         ('["refund.p99"]', "", "endpoint-of-no-scenario"),
         ('["refund:5.mean"]', "", "endpoint-of-no-scenario"),
+        ('["payment.p99"]', '[load]\ncommand = ["pgbench"]', "endpoint-of-no-scenario"),
         ('["payment.p98"]', "", "endpoint-unknown"),
         ('["payment:5.p99"]', "", "endpoint-of-a-statement"),
         ('["payment:5.mean"]', SWITCHBACK, "endpoint-of-alternating-arms"),
