@@ -31,6 +31,7 @@ log_line_prefix = '%m [%p] %q%u@%d/%a '
 log_min_duration_statement = 0
 log_disconnections = on
 lc_messages = 'C'
+password_encryption = 'scram-sha-256'
 """
 ENDINGS = {"stderr": "log", "csvlog": "csv", "jsonlog": "json"}
 CLIENTS, EACH = 2, 20
