@@ -96,6 +96,10 @@ def test_a_statement_whose_text_was_cut_is_known_by_its_query_id() -> None:
     run = run_of(calls(1000), PAY_AS_ON_THE_SOURCE)
     cut = replace(run, grown={"1": run.grown["1"], "12": run.grown["2"]}, texts={"1": "look"})
     assert checked(cut).statements[0].calls_share.run == pytest.approx(100 / 1100)
+    # A log has no query id.
+    text = "UPDATE orders SET amount = amount + $7 WHERE cust…"
+    begun = replace(cut, grown={"1": run.grown["1"], "9": run.grown["2"]}, texts={"9": text})
+    assert checked(begun).statements[0].calls_share.run == 1.0
 
 
 def test_another_plan_is_a_difference_and_an_unknown_one_is_none() -> None:

@@ -6,6 +6,7 @@ Never: compares durations of single calls: a copy's machine may be another.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,9 @@ _COLUMNS = {
     "wal_bytes": "wal_bytes",
 }
 """A figure of the source → its column in pg_stat_statements."""
+_CUT = "…"
+"""Ends a text of a run that was longer than what is kept of it."""
+_NUMBERS = re.compile(r"\$\d+")
 _NOTHING: Mapping[str, float] = {}
 Fingerprint = Callable[[str], str | None]
 """Of a statement's text; None of one that cannot be read."""
@@ -120,7 +124,7 @@ def _by_fingerprint(
     drawn: Mapping[str, _Drawn], run: RunFigures, fingerprint: Fingerprint
 ) -> dict[str, dict[str, float]]:
     """What the run's statements took, by the fingerprint of their text, else by their query id,
-    which a copy has from its source."""
+    which a copy has from its source, or by the beginning of a text that was cut."""
     by_id = {
         str(one.first.query_id): name
         for name, one in drawn.items()
@@ -128,12 +132,27 @@ def _by_fingerprint(
     }
     found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for queryid, columns in run.grown.items():
-        known = fingerprint(run.texts[queryid]) if queryid in run.texts else None
-        name = known if known in drawn else by_id.get(queryid)
+        text = run.texts.get(queryid, "")
+        known = fingerprint(text) if text else None
+        name = known if known in drawn else by_id.get(queryid) or _begun(drawn, text)
         if name is not None:
             for column, value in columns.items():
                 found[name][column] += value
     return found
+
+
+def _begun(drawn: Mapping[str, _Drawn], text: str) -> str | None:
+    """The only statement that begins as a cut text does, whatever the numbers of its parameters."""
+    if not text.endswith(_CUT):
+        return None
+    # The last word may be cut, too.
+    beginning = _NUMBERS.sub("$", text).rpartition(" ")[0]
+    found = [
+        name
+        for name, one in drawn.items()
+        if _NUMBERS.sub("$", one.first.source_text).startswith(beginning)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _by_statement(

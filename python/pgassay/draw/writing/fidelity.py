@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from pgassay.draw.model import Drawing, Origin, Source
+from pgassay.draw.model import Drawing, Origin, Parameter, Source
 from pgassay.draw.writing.coverage import (
     Coverage,
     coverage_of,
@@ -104,10 +104,16 @@ def _parameters(drawing: Drawing) -> Iterator[dict[str, Any]]:
     for scenario in drawing.scenarios:
         rows = "" if scenario.parameters is None else scenario.parameters.num_rows
         known = {one.name: one for each in scenario.statements for one in each.parameters}
-        for name, one in known.items():
+        alike: dict[object, list[Parameter]] = {}
+        for one in known.values():
+            # Those of a list, and of the rows of an insert.
+            same = (one.column, one.type, one.role, one.origin) if one.column else one.name
+            alike.setdefault(same, []).append(one)
+        for one, *others in alike.values():
             yield {
                 "scenario": scenario.name,
-                "name": name,
+                "name": one.name,
+                "more": len(others),
                 "column": one.column or "",
                 "type": one.type,
                 "role": one.role,
