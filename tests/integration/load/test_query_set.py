@@ -16,15 +16,28 @@ from pgassay.spec.workload.parameters import parameter_file
 from pgassay.trials.load.query_set.load import QueryLoad, QueryRequest
 from pgassay.trials.load.query_set.runner import ArmQueries
 from pgassay.trials.load.query_set.texts import sent
-from support.servers.lab import LabServer
+from support.servers.lab import LabServer, wait_until
 from support.servers.pool import on_every_version
 
 SECRET = "4111-1111"
 TABLES = """
 DROP TABLE IF EXISTS item; CREATE TABLE item AS SELECT n AS id, n % 7 AS kind, 'x' || n AS card
 FROM generate_series(1, 2000) AS n; INSERT INTO item VALUES (0, 0, '4111-1111'); ANALYZE item;
+ALTER TABLE item SET (autovacuum_enabled = off);
 CREATE OR REPLACE FUNCTION sold() RETURNS int LANGUAGE sql AS
 'INSERT INTO item VALUES (-1); SELECT 1';
+CREATE OR REPLACE PROCEDURE commits() LANGUAGE plpgsql AS
+'BEGIN COMMIT; INSERT INTO item VALUES (-2); COMMIT; END';
+"""
+UNENDING = """
+DO $$ BEGIN LOOP BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP;
+END $$
+"""
+AS_IT_WAS = """
+SELECT (SELECT md5(string_agg(item::text, ' ' ORDER BY id)) FROM item),
+       (SELECT md5(string_agg(concat(oid, relfilenode, relpages, reltuples), ' ' ORDER BY oid))
+          FROM pg_class WHERE relnamespace = 'public'::regnamespace),
+       (SELECT count(*) FROM pg_proc), (SELECT count(*) FROM pg_db_role_setting)
 """
 QUERIES = {
     "plain": "SELECT kind, count(*) FROM item GROUP BY kind ORDER BY random()",
@@ -34,12 +47,31 @@ QUERIES = {
     "writes": "SELECT sold()",
     "locks": "SELECT * FROM item WHERE id = 1 FOR UPDATE",
     "insists": "SELECT set_config('transaction_read_only', 'off', false), sold()",
+    "block-writes": "DO $$ BEGIN DELETE FROM item; END $$",
+    "explained": "EXPLAIN ANALYZE DELETE FROM item",
+    "read-write": "SET transaction_read_only = off; SELECT sold()",
+    "block-commits": "DO $$ BEGIN COMMIT; DELETE FROM item; END $$",
+    "commits": "CALL commits()",
+    "concurrently": "CREATE INDEX CONCURRENTLY ON item (id)",
+    "system": "ALTER SYSTEM SET work_mem = '5MB'",
+    "cursor": "DECLARE c CURSOR WITH HOLD FOR SELECT * FROM item; FETCH 10 FROM c",
+    "hears": "LISTEN x",
+    "keeps-lock": "SELECT pg_advisory_lock(1)",
+    "sets": "SET work_mem = '1GB'; SELECT ';' FROM item",
+    "other-role": "SET SESSION AUTHORIZATION plain; SELECT now()",
     "endless": "SELECT pg_sleep(60)",
     "wrong": "SELECT no_such_column FROM item",
     "by-card": "SELECT id FROM item WHERE card = :card",
     "no-number": "SELECT id FROM item WHERE id = :card::text::int",
 }
-FAILS_READ_ONLY = {"temp", "writes", "locks", "insists"}
+FAILS = {
+    "endless": {"57014"}, "wrong": {"42703"}, "no-number": {"22P02"},
+    "block-commits": {"2D000"}, "commits": {"2D000"}, "concurrently": {"25001"},
+    "system": {"25001"},
+}  # fmt: skip
+FAILS_READ_ONLY = {
+    "temp", "writes", "locks", "insists", "block-writes", "explained", "concurrently",
+}  # fmt: skip
 
 
 def request(
@@ -73,10 +105,9 @@ def dsn(lab_server: LabServer) -> str:
     return lab_server.dsn()
 
 
-def items(dsn: str) -> int:
+def as_it_is(dsn: str) -> object:
     with psycopg.connect(dsn) as session:
-        (count,) = session.execute("SELECT count(*) FROM item").fetchone() or (0,)
-    return int(count)
+        return session.execute(AS_IT_WAS).fetchone()
 
 
 @on_every_version
@@ -84,15 +115,18 @@ def items(dsn: str) -> int:
 def test_hostile_queries_fail_alone_and_leave_nothing(
     dsn: str, tmp_path: Path, reads_only: bool
 ) -> None:
+    before = as_it_is(dsn)
     load = QueryLoad(request(folder=tmp_path, reads_only=reads_only), resolve(dsn))
     result = load.run(lambda _: None)
     codes = {one["name"]: set(one["errors"]) for one in result["scenarios"]}
-    expected = {name: set[str]() for name in QUERIES}
-    expected |= {"endless": {"57014"}, "wrong": {"42703"}, "no-number": {"22P02"}}
+    expected = {name: set[str]() for name in QUERIES} | FAILS
     if reads_only:
-        expected |= {name: {"25006"} for name in FAILS_READ_ONLY} | {"insists": {"25001"}}
+        expected |= {name: {"25006"} for name in FAILS_READ_ONLY} | {
+            "insists": {"25001"},
+            "read-write": {"25001"},
+        }
     assert codes == expected
-    assert items(dsn) == 2001
+    assert as_it_is(dsn) == before
     stored = load.stored()
     rows = dict(zip(stored["queries"]["query"], stored["queries"]["rows"], strict=True))
     assert (rows["plain"], rows["many-rows"], rows["two"]) == (7, 100_000, 2002)
@@ -105,6 +139,14 @@ def test_hostile_queries_fail_alone_and_leave_nothing(
     assert "plan" not in plans["two"]
     assert result["transactions"] + result["failed"] == len(stored["queries"]["ms"])
     assert sum(load.intervals()["transactions"]) == result["transactions"]
+
+
+def active(session: psycopg.Connection[Any], load: QueryLoad) -> bool:
+    found = session.execute(
+        "SELECT FROM pg_stat_activity WHERE pid = ANY (%s) AND state = 'active'",
+        (list(load.backends),),
+    )
+    return bool(found.fetchall())
 
 
 def test_arms_of_a_session_alternate_and_have_their_settings(dsn: str) -> None:
@@ -120,6 +162,18 @@ def test_arms_of_a_session_alternate_and_have_their_settings(dsn: str) -> None:
     assert rows["arm"].count("a5") == 6
 
 
+def test_what_loses_its_connection_is_named_and_ended(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgassay.trials.load.query_set.session._GRACE_S", 0.2)
+    queries = {"a-wrong": "SELECT x", "b-stays": UNENDING}
+    load = QueryLoad(request(queries, timeout_s=0.2), resolve(dsn))
+    result = load.run(lambda _: None)
+    assert (result["lost_connections"], result["first_error"]["scenario"]) == (1, "b-stays")
+    with psycopg.connect(dsn, autocommit=True) as session:
+        wait_until(lambda: not active(session, load), "the query has ended")
+
+
 def test_a_load_that_is_interrupted_leaves_no_query_behind(dsn: str) -> None:
     def interrupt(progress: Mapping[str, Any]) -> None:
         raise KeyboardInterrupt
@@ -128,8 +182,4 @@ def test_a_load_that_is_interrupted_leaves_no_query_behind(dsn: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         load.run(interrupt)
     with psycopg.connect(dsn) as session:
-        left = session.execute(
-            "SELECT pid FROM pg_stat_activity WHERE pid = ANY (%s) AND state = 'active'",
-            (list(load.backends),),
-        ).fetchall()
-    assert left == []
+        assert not active(session, load)

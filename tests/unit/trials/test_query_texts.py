@@ -29,7 +29,13 @@ def test_variables_are_numbered_in_the_order_of_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT 1; SELECT 2", "SHOW work_mem", "CREATE TABLE a AS SELECT 1"]
+    "text",
+    [
+        "SELECT 1; SELECT 2",
+        "SHOW work_mem",
+        "EXPLAIN ANALYZE SELECT 1",
+        "CREATE TABLE a AS SELECT 1",
+    ],
 )
 def test_what_explain_does_not_take_is_sent_alone(text: str) -> None:
     assert not sent(query(text)).is_explained
@@ -43,6 +49,9 @@ def test_what_explain_does_not_take_is_sent_alone(text: str) -> None:
         ("SELECT 1; /* so */ commit; DELETE FROM t", "query-not-possible"),
         ("SET  TRANSACTION READ WRITE", "query-not-possible"),
         ("COPY t TO STDOUT", "query-not-possible"),
+        ("PREPARE p AS SELECT 1; EXECUTE p", "query-not-possible"),
+        ("ANALYZE t", "query-not-possible"),
+        ("SELECT 1 \\gset", "script-wrong"),
         ("SELECT :x", "query-variable-without-file"),
         ("\\d t", "script-wrong"),
     ],

@@ -18,6 +18,7 @@ from pgassay.notes import Note
 from pgassay.stored_notes import coded
 from pgassay.trials.load.interval_rows import INTERVAL_NS, Latencies, latency_summary
 from pgassay.trials.load.query_set.runner import Execution
+from pgassay.trials.load.query_set.session import LOST
 from pgassay.trials.load.trace_rows import CONSTANT
 from pgassay.trials.model.record import Columns
 
@@ -63,7 +64,9 @@ def result_of(
         "client_cpu_s": client_cpu_s,
     }
     of_steps = {"index": 0, "clients": clients, "measured": True}
-    first = min(failed, key=lambda one: one.found.began_ns, default=None)
+    # What lost a connection ends the trial, whatever has failed before it.
+    by_weight = sorted(failed, key=lambda one: (one.found.sqlstate != LOST, one.found.began_ns))
+    first = by_weight[0] if by_weight else None
     return {
         "backend": BACKEND,
         "started_ns": start_ns,

@@ -24,6 +24,8 @@ from pgassay.server.statements import statement
 _ROWS_AT_A_TIME = 1000
 _POLL_MS = 100
 _TRIES = 10
+_GRACE_S = 20.0
+"""A query that takes no notice of its timeout or of a cancellation is given up after this."""
 LOST = "connection"
 """In place of an SQLSTATE, as in the engine's results."""
 _ERRORS = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE)
@@ -60,11 +62,12 @@ class QuerySession:
         arguments = {**connection.for_psycopg(), "application_name": LOAD_NAME}
         try:
             self._session = psycopg.connect(**arguments, autocommit=True)
+            self._session.execute(statement("trials/end_without_client"))
         except psycopg.Error as error:
             raise refused(error, connection.password) from None
         self._pgconn = self._session.pgconn
         self._stopped = stopped
-        self._timeout = f"{round(timeout_s * 1000)}ms"
+        self._timeout, self._most_s = f"{round(timeout_s * 1000)}ms", timeout_s + _GRACE_S
         self._mode = "READ ONLY" if reads_only else "READ WRITE"
         self._ready = select.poll()
         self._ready.register(self._pgconn.socket, select.POLLIN)
@@ -93,6 +96,7 @@ class QuerySession:
             found = begun if begun.sqlstate else self._send(text, values)
             self._roll_back()
         except psycopg.Error as error:  # of the connection
+            self.close()
             message = str(error).partition("\n")[0]
             return Executed(began_ns, _core.now_ns(), 0, LOST, message)
         return found
@@ -141,14 +145,16 @@ class QuerySession:
 
     def _results(self) -> Iterator[pq.abc.PGresult]:
         """The results of what was sent, some rows each."""
-        is_ending = False
+        is_ending, ends_at = False, time.monotonic() + self._most_s
         while True:
             while self._pgconn.is_busy():
                 if self._ready.poll(_POLL_MS):
                     self._pgconn.consume_input()
                 elif self._stopped.is_set() and not is_ending:
-                    is_ending = True
+                    is_ending, ends_at = True, time.monotonic() + _GRACE_S
                     self._session.cancel_safe()
+                elif time.monotonic() > ends_at:
+                    raise psycopg.OperationalError("it does not end when it is cancelled")
             result = self._pgconn.get_result()
             if result is None:
                 return

@@ -19,10 +19,12 @@ from pgassay.trials.load.scripts import check_plain_sql, wrong_script
 _NO_SQL = re.compile(r"\A(?:[\s;]|--[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORDS = re.compile(r"\s+")
 _NOT_POSSIBLE = re.compile(
-    r"(BEGIN|START TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE TRANSACTION"
-    r"|SET (LOCAL |SESSION )?TRANSACTION|SET SESSION CHARACTERISTICS|DISCARD|COPY)\b",
+    r"(BEGIN|START TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE"
+    r"|SET (LOCAL |SESSION )?TRANSACTION|SET SESSION CHARACTERISTICS|DISCARD|COPY"
+    r"|ANALYZE|VACUUM|REINDEX|CLUSTER|CHECKPOINT|LOCK)\b",
     re.IGNORECASE,
 )
+"""READ ONLY lets those of the last line pass; a rollback does not undo all that ANALYZE does."""
 _EXPLAINED = re.compile(
     r"\(|(SELECT|WITH|VALUES|TABLE|INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE
 )
