@@ -26,6 +26,7 @@ from pgassay.trials.load.engine_load import EngineLoad
 from pgassay.trials.load.group import Generators
 from pgassay.trials.load.program.load import CommandLoad, CommandRequest
 from pgassay.trials.load.slices import PARTS, slices_of
+from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns
 
 ALONE_BUSY_POLL_S = 50e-6
@@ -66,8 +67,11 @@ class TrialLoad(Protocol):
 class ArmsAtOnce(Protocol):
     """A load that has run several arms."""
 
-    def of_arm(self, arm: str) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
-        """Returns what `run`, `intervals` and `stored` return, of one arm."""
+    def of_arm(
+        self, arm: str, waits: PackedTables
+    ) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
+        """Returns what `run`, `intervals` and `stored` return, of one arm, with its own of all
+        waits."""
 
 
 def open_trial_load(

@@ -157,11 +157,11 @@ _PACKING = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def without_samples(fingerprint: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a `TrialRecord` for what was sampled, with nothing in them: where arms
-    ran at once nobody can say which of them a sample is of."""
-    tables = {"waits": WAITS, "counters": COUNTERS, "host": COUNTERS}
+    """Returns the fields of a `TrialRecord` for counters, with nothing in them: where arms ran at
+    once nobody can say which of them counted."""
     kept = {name: one for name, one in fingerprint.items() if name != "processors"}
-    return {**{name: PackedTables(schema) for name, schema in tables.items()}, "fingerprint": kept}
+    empty = {name: PackedTables(COUNTERS) for name in ("counters", "host")}
+    return {**empty, "fingerprint": kept}
 
 
 class PackedTables:

@@ -134,12 +134,12 @@ def _run(
         *plan_notes(plans),
     )
     first, stored = watches[0], watches[0].stored()
-    if len(trials) > 1:  # what was sampled is of all arms together
+    if len(trials) > 1:  # but for the load's waits, what was sampled is of all arms together
         stored |= without_samples(stored["fingerprint"])
     for one in trials:
         own, intervals, more = result, load.intervals(), load.stored()
         if len(trials) > 1:
-            own, intervals, more = cast(ArmsAtOnce, load).of_arm(one.arm)
+            own, intervals, more = cast(ArmsAtOnce, load).of_arm(one.arm, first.samples.waits)
         arm = plan.arm(one.arm)
         yield TrialRecord(
             number=one.number,
@@ -164,8 +164,7 @@ def _run(
             statements={
                 id_: text for each in watches for id_, text in each.statement_texts.items()
             },
-            **more,
-            **stored,
+            **(stored | more),
         )
 
 

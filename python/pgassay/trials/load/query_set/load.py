@@ -27,6 +27,8 @@ from pgassay.trials.load.query_set.results import (
 from pgassay.trials.load.query_set.rows import rows_of_queries
 from pgassay.trials.load.query_set.runner import ArmQueries, Execution, run_session
 from pgassay.trials.load.query_set.session import QuerySession
+from pgassay.trials.load.query_set.waits import waits_of_arm
+from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns
 
 _POLL_S = 0.2
@@ -106,14 +108,17 @@ class QueryLoad:
         self._span = (started_ns, _core.now_ns())
         return self._result(self._executions, self._cpu_s)
 
-    def of_arm(self, arm: str) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
-        """Returns what `run`, `intervals` and `stored` return, of one of several arms. Its share of
-        the client's time is that of its executions."""
+    def of_arm(
+        self, arm: str, waits: PackedTables
+    ) -> tuple[dict[str, Any], Columns, dict[str, Any]]:
+        """Returns what `run`, `intervals` and `stored` return, of one of several arms, with its own
+        of all waits. Its share of the client's time is that of its executions."""
         own = [one for one in self._executions if one.arm == arm]
         result = self._result(own, self._cpu_s * len(own) / max(len(self._executions), 1))
         stored = {
             "queries": query_rows(own),
             "query_plans": plans_of(own, self._rows.keys()),
+            "waits": waits_of_arm(waits, own),
         }
         return result, interval_rows(own, self._span), stored
 

@@ -41,6 +41,8 @@ class Execution:
     """From 1; 0 where it does not count."""
     found: Executed
     is_explained: bool = False
+    pid: int = 0
+    """The server's process of its session."""
 
     @property
     def failed(self) -> bool:
@@ -92,4 +94,4 @@ def _execute(
     found = session.execute(text, values, arm.settings)
     if values and found.message:  # the server's message may have a value in it
         found = replace(found, message=condition_of(found.sqlstate))
-    return Execution(name, arm.arm, repeat, found, explains)
+    return Execution(name, arm.arm, repeat, found, explains, session.pid)

@@ -66,16 +66,12 @@ class QuerySession:
         except psycopg.Error as error:
             raise refused(error, connection.password) from None
         self._pgconn = self._session.pgconn
+        self.pid = self._pgconn.backend_pid
         self._stopped = stopped
         self._timeout, self._most_s = f"{round(timeout_s * 1000)}ms", timeout_s + _GRACE_S
         self._mode = "READ ONLY" if reads_only else "READ WRITE"
         self._ready = select.poll()
         self._ready.register(self._pgconn.socket, select.POLLIN)
-
-    @property
-    def pid(self) -> int:
-        """The server's process."""
-        return self._pgconn.backend_pid
 
     @property
     def is_lost(self) -> bool:
