@@ -118,6 +118,12 @@ def test_its_keys_are_refused_without_a_query_set(tmp_path: Path) -> None:
         ('[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n', "blocks", False),
         ('[factors.schema]\ni = ["", "CREATE INDEX ON t (a)"]\n', "blocks", False),
         (
+            '[factors.postgres]\njit = ["on", "off"]\n'
+            '[load]\ncaches = "cold"\n[reset]\ncaches = "cold"\n',
+            "blocks",
+            False,
+        ),
+        (
             '[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n[design]\nmode = "blocks"\n',
             "blocks",
             False,
