@@ -117,6 +117,8 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     assert (limit.role, limit.origin) == ("limit", Origin.TYPE)
     colour = scenario(drawn, "SELECT about ->>")
     assert {key for key, _ in rows_of(colour)} == {"colour", "weight"}
+    with_key = rows_of(scenario(drawn, "SELECT customer FROM orders WHERE about ->>"))
+    assert {key: value[0] == "c" for key, value in with_key} == {"colour": True, "weight": False}
     joined = scenario(drawn, "SELECT o.id FROM orders o JOIN unnest").statements[0].parameters[0]
     assert (joined.column, joined.origin) == ("shop.orders.customer", Origin.ROWS)
     since = scenario(drawn, "SELECT status FROM orders WHERE placed")

@@ -28,6 +28,7 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
     ("SELECT 1 FROM orders WHERE about @> %s::jsonb", lambda n: ('{"colour": "c1"}',)),
     ("SELECT 1 FROM orders WHERE tags && %s::text[]", lambda n: (["a1"],)),
     ("SELECT 1 FROM orders WHERE status = %s AND customer = %s", lambda n: ("paid", n)),
+    ("SELECT customer FROM orders WHERE about ->> %s = %s", lambda n: ("colour", "c1")),
     ("SELECT about ->> %s FROM orders WHERE customer = %s", lambda n: ("colour", n)),
     (
         "SELECT o.id FROM orders o JOIN unnest(%s::int[]) AS w(who) ON w.who = o.customer",

@@ -83,7 +83,7 @@ def said(text: str) -> list[str]:
                 "field",
                 "any orders.id 0.0",
                 "->> orders.status 0.0",
-                "= status",
+                "= orders.status 0.0",
                 "+ orders.placed 0.0",
                 "+",
             ],

@@ -41,6 +41,9 @@ class Meeting:
     """Values of one occurrence of a table and one `row` belong together."""
     upper: bool = False
     """The second bound of BETWEEN."""
+    key: int = 0
+    """The parameter that says which key of a document in the column it is compared with
+    (`column ->> $key = $number`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +276,10 @@ class _Walk:
         column = _column(other, scope)
         if column is not None and role in _WITH_COLUMN:
             return Meeting(number, of, column)
+        if isinstance(other, ast.A_Expr) and other.name[-1].sval == "->>" and role in _COMPARES:
+            document, key = _column(other.lexpr, scope), _parameter(other.rexpr)
+            if document is not None and key is not None:
+                return Meeting(number, of, document, key=key)
         return Meeting(number, of, None, column.name if column else _near(other))
 
     def _list_or_step(self, one: Node) -> tuple[int | None, str]:

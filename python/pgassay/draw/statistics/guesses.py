@@ -113,6 +113,13 @@ def a_key_of(document: str | None, random: np.random.Generator) -> str | None:
     return str(list(value)[int(random.integers(0, len(value)))])
 
 
+def value_at(document: str | None, key: str | None) -> str | None:
+    """Returns what `document ->> key` is; None where there is no such key."""
+    whole = None if document is None else json.loads(document)
+    value = whole.get(key) if isinstance(whole, dict) else None
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
 def a_pair_of(document: str | None, random: np.random.Generator) -> str | None:
     """Returns one key of a JSON object with its value, as an object; another document whole."""
     key = a_key_of(document, random)

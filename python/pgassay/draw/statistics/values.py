@@ -6,10 +6,11 @@ of values for each parameter, and where they come from. Never: shows a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from pgassay.draw.model import Origin
 from pgassay.draw.statements.meetings import Meeting
@@ -25,6 +26,7 @@ from pgassay.draw.statistics.guesses import (
     guessed,
     has_highest,
     new_values,
+    value_at,
 )
 from pgassay.draw.statistics.ranges import between
 from pgassay.draw.statistics.rows import Sampler
@@ -48,8 +50,7 @@ _FEW_VALUES = 0.5
 class Column:
     """The values of one parameter."""
 
-    values: object
-    """An arrow array."""
+    values: pa.Array
     origin: Origin
 
 
@@ -110,7 +111,8 @@ class Drawer:
             if made is not None and not fixed:
                 found[low.number], found[high.number] = made
         chosen.taken.clear()
-        for meeting in statement.met.meetings:
+        # What is compared with a key needs the key.
+        for meeting in sorted(statement.met.meetings, key=lambda one: one.key > 0):
             if meeting.number in found:
                 continue
             kind = statement.type_of(meeting)
@@ -128,7 +130,7 @@ class Drawer:
             elif meeting.role in {"limit", "offset", "field"}:
                 values, origin = self._of_form(statement, meeting, chosen.number), Origin.TYPE
             else:
-                values, origin = self._of_column(statement, meeting, chosen) or (
+                values, origin = self._of_column(statement, meeting, chosen, found) or (
                     guessed(kind, chosen.number, self._random),
                     Origin.TYPE,
                 )
@@ -144,7 +146,7 @@ class Drawer:
         return [str(page * statement.elements) for page in pages]
 
     def _of_column(
-        self, statement: Statement, meeting: Meeting, chosen: _Rows
+        self, statement: Statement, meeting: Meeting, chosen: _Rows, known: Mapping[int, Column]
     ) -> tuple[Values, Origin] | None:
         """Values of the column, by the best source; None where there is none, or where they are
         not of the parameter's type."""
@@ -163,6 +165,9 @@ class Drawer:
             values = [None if one is None else _pattern(one) for one in values]
         elif meeting.role == "@>" and kind.plain == "jsonb":
             values = [a_pair_of(one, self._random) for one in values]
+        elif meeting.key:
+            keys = known[meeting.key].values.to_pylist()
+            values = [value_at(one, key) for one, key in zip(values, keys, strict=True)]
         elif meeting.role in _KEYS:
             values = [a_key_of(one, self._random) for one in values]
         return values, origin
@@ -203,12 +208,13 @@ class Drawer:
         """Places in the sample: of parameters of the same row the same ones. A column that has a
         parameter already means another row."""
         looks_up = meeting.role in _LOOKS_UP
+        is_of_same = meeting.role in _STEPS or meeting.key > 0
         row = -meeting.number if meeting.number in chosen.apart else meeting.row
         while (key := (table.oid, column.occurrence, looks_up, row), column.name) in chosen.taken:
-            if meeting.role in _STEPS:
+            if is_of_same:
                 break
             row += 1
-        if meeting.role not in _STEPS:
+        if not is_of_same:
             chosen.taken.add((key, column.name))
         if key not in chosen.picks:
             mine = [
