@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from support.memory import memory_folder
 from support.packages import lacking
+from support.runs.bounds import keep_bounds
 from support.runs.watch import watch_for_an_instant
 from support.synthetic.kept import FOLDER
 
@@ -32,6 +33,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 watch_for_an_instant()
+keep_bounds()
 
 # How far each kind of file is spread over a whole run, in which those with servers end at 1.
 SERVERS_END, SLOW_END, QUICK_END = 1.0, 0.6, 1.25

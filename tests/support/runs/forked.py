@@ -29,6 +29,7 @@ from typing import IO, Any, TextIO
 import pytest
 
 import pgassay
+from support.runs.bounds import keep_bounds
 from support.runs.watch import watch_for_an_instant
 
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "OMP_", "OPENBLAS_", "TYPER_")
@@ -165,6 +166,7 @@ def _become(
     sys.stdout = _opened(1, sys.stdout)
     sys.stderr = _opened(2, sys.stderr)
     watch_for_an_instant()
+    keep_bounds()
     option, what, *arguments = words
     sys.path.insert(0, directory if option == "-m" else "")
     sys.argv[:] = [option, *arguments]

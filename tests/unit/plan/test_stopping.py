@@ -22,6 +22,7 @@ from pgassay.errors import SpecError
 from pgassay.plan.model import Plan
 from pgassay.plan.store import plan_from_json, plan_to_json, same_design
 from support.synthetic.designs import plan_of_spec
+from support.synthetic.kept import FOLDER
 from support.synthetic.trials import trials_of
 
 LOOKS = (6, 12, 18, 24)
@@ -77,7 +78,10 @@ def test_identical_arms_are_called_different_in_5_percent_also_with_few_blocks(
     assert 0.046 < crossed.mean() < 0.054
 
 
-def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation() -> None:
+def test_bounds_do_not_depend_on_later_looks_and_all_come_of_one_simulation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(FOLDER)  # so that nothing comes from another test's simulation
     looks = (5, 7, 11, 13)
     for cached in (critical_t_at, sequential._criticals, sequential._simulated):
         cached.cache_clear()  # another test may have asked for the same looks
