@@ -90,10 +90,15 @@ def analyse(
 ) -> Analysis:
     """Return everything that is estimated from a run's finished trials.
 
-    Invalid trials enter no figure, and a block that lacks one is incomplete. `failed` are trials
+    Invalid trials enter no figure, and a block that lacks one is incomplete. Trials that executed
+    some queries of a set alone enter only what is said of these. `failed` are trials
     that ended with an error and were not stored.
     """
-    valid = [one for one in readings if not one.measures.invalid]
+    valid = [
+        one
+        for one in readings
+        if not one.measures.invalid and plan.executes_all(one.measures.block)
+    ]
     summaries = [one.trial.summary() for one in valid]
     drift = drift_caveats([one.trial for one in valid])
     measures = [one.measures for one in readings]

@@ -47,8 +47,13 @@ from pgassay.analysis.verdicts.withdrawal import (
     withdraw_verdicts,
 )
 from pgassay.plan.model import Plan
+from pgassay.plan.whole_loads import OpenQueries
 from pgassay.spec.endpoints import OF_QUERIES
+from pgassay.spec.load.of_queries import FEWEST
 from pgassay.trials.model.record import FailedTrial
+
+_MOST_TIMES = 3.0
+"""As often as in a block of all queries is one executed at most, where the others are left out."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,11 @@ def judge(
     rule, loads = rule_of(plan), loads_compared(plan.step_levels())
     finished = of_one_server(finished)
     if plan.metric == OF_QUERIES:
-        finished = with_query_times(finished)
-    trials = sorted((t for t in finished if not t.invalid), key=_place)
+        partial = [one for one in finished if not plan.executes_all(one.block)]
+        whole = with_query_times([one for one in finished if plan.executes_all(one.block)])
+        finished = [*whole, *partial]
+    valid = sorted((t for t in finished if not t.invalid), key=_place)
+    trials = [one for one in valid if plan.executes_all(one.block)]
     if not plan.calibrates and not plan.alternates and not of_verdicts_only:
         trials = with_parallel_time(with_deviations(trials))
     invalid = sorted((t for t in finished if t.invalid), key=_place)
@@ -125,6 +133,7 @@ def judge(
         blocks=_complete_blocks(plan, trials),
         arms=summarise_arms(plan.arms, () if of_verdicts_only else trials),
         trials=tuple(trials),
+        partial_trials=tuple(one for one in valid if not plan.executes_all(one.block)),
         invalid_trials=tuple(invalid),
         comparisons=comparisons,
         warnings=(),
@@ -132,7 +141,7 @@ def judge(
         reached=reached,
         queries=query_set(
             plan,
-            [each for one in trials for each in one.queries],
+            [each for one in valid for each in one.queries],
             calls,
             set(withdrawn),
             [one for one in comparisons if one.metric == OF_QUERIES and one.step is None],
@@ -175,8 +184,12 @@ def after_block(
     found = judge(plan, measures, until_then, of_verdicts_only=verdicts_suffice(plan)).verdicts
     following = without_settled(plan, found, block)
     is_alone = len(following.dropped) == len(plan.arms) - 1
-    ended = may_end(plan, found) and (plan.gates_only or not _open_queries(plan, found, block))
-    return None if ended or is_alone else following
+    if not may_end(plan, found):
+        return None if is_alone else following
+    open_ = _open_queries(plan, found, block)
+    if plan.gates_only or not open_ or is_alone:
+        return None
+    return with_open_alone(following, found, open_, block)
 
 
 def _open_queries(plan: Plan, found: Answer, block: int) -> list[QueryEffect]:
@@ -191,6 +204,32 @@ def _open_queries(plan: Plan, found: Answer, block: int) -> list[QueryEffect]:
         for one in (found.queries.effects if found.queries else ())
         if one.verdict is Verdict.UNDECIDED and 0 < (one.blocks_to_decide or 0) <= left
     ]
+
+
+def with_open_alone(plan: Plan, found: Answer, open_: Sequence[QueryEffect], block: int) -> Plan:
+    """The plan whose next blocks execute the open queries alone: more often, where a pilot has said
+    how often, in at most the time of all queries.
+
+    Of an earlier process it may have later blocks, which stay: they were decided in the same way.
+    """
+    queries = plan.queries
+    if queries is None or found.queries is None:
+        return plan
+    names = {one.query for one in open_}
+    took = {one.query: one.baseline_ms or 0.0 for one in found.queries.effects}
+    if names == took.keys():
+        return plan
+    before = queries.chosen or dict.fromkeys(took, queries.repeats or FEWEST)
+    times = 1.0
+    if queries.chosen:
+        of_each = {name: before[name] * ms for name, ms in took.items() if name in before}
+        of_open = sum(ms for name, ms in of_each.items() if name in names)
+        times = min(_MOST_TIMES, sum(of_each.values()) / of_open) if of_open else 1.0
+    repeats = {name: int(before[name] * times) for name in before if name in names}
+    since = OpenQueries(block + 1, repeats)
+    by_block = {one.since: one for one in queries.open_alone} | {block + 1: since}
+    kept = tuple(by_block[at] for at in sorted(by_block))
+    return replace(plan, queries=replace(queries, open_alone=kept))
 
 
 def answered(

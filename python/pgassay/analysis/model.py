@@ -130,9 +130,11 @@ class Answer:
     blocks: int
     arms: tuple[ArmSummary, ...]
     trials: tuple[TrialMeasures, ...]
-    """Those that count."""
+    """Those that count, of all queries where the load is a set of them."""
     invalid_trials: tuple[TrialMeasures, ...]
     comparisons: tuple[Comparison, ...]
+    partial_trials: tuple[TrialMeasures, ...] = ()
+    """Those that count and executed the open queries of a set alone."""
     warnings: tuple[Caveat, ...] = ()
     """Caveats that rest on the trials' measures."""
     standstills: tuple[IdleTrials, ...] = ()

@@ -137,7 +137,7 @@ def _as_reported(readings: TrialReadings, listener: ProgressListener) -> Outcome
     run = readings.run
     context = analyse_run(run, readings)
     stored = run.analysis()
-    reported = len(stored.trials) + len(stored.invalid_trials)
+    reported = sum(map(len, (stored.trials, stored.partial_trials, stored.invalid_trials)))
     if run.has(REPORT) and reported == len(run.finished()):
         listener.warned(f"{run.path}: this run is finished; there is nothing to resume")
         return Outcome(run, run.path / REPORT, context)

@@ -18,6 +18,7 @@ from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.plan.model import Plan
+from pgassay.plan.whole_loads import QuerySet as QuerySetPlan
 from pgassay.spec.endpoints import OF_QUERIES
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.plans import plan as explained
@@ -154,7 +155,9 @@ def measured(plan: Plan, found: list[TrialQueries]) -> list[TrialMeasures]:
             whole=replace(one.whole, values={OF_QUERIES: geometric_mean(queries.ms.values())}),
             queries=(queries,),
         )
-        for one, queries in zip(trials_of(plan), found, strict=True)
+        for queries in found
+        for one in trials_of(plan)
+        if one.number == queries.number
     ]
 
 
@@ -165,6 +168,52 @@ def test_a_set_says_of_its_geometric_mean_what_the_verdict_of_the_run_says() -> 
     assert answer.queries is not None
     (summary,) = answer.queries.summaries
     assert (summary.mean_pct, summary.mean_ci95_pct) == (verdict.effect_pct, verdict.ci95_pct)
+
+
+def test_decided_queries_rest_while_the_open_ones_are_executed_more_often() -> None:
+    names = [f"q{at}" for at in range(12)]
+    plan = replace(
+        plan_of_levels(least=6, most=24, design="mode = 'blocks'\nsmallest_effect = 0.1"),
+        metric=OF_QUERIES,
+        endpoints=(),
+        queries=QuerySetPlan(12, None, dict.fromkeys(names, 10)),
+    )
+    source = np.random.default_rng(3)
+    noisy = [
+        replace(one, ms={**one.ms, "q0": one.ms["q0"] * math.exp(0.05 * source.standard_normal())})
+        for one in trials(plan, 12, source)
+    ]
+    now, ran, last = plan, list[TrialMeasures](), 0
+    for block in range(1, 25):
+        executed = now.block(block)[0].queries
+        found = [
+            replace(one, ms={name: one.ms[name] for name in executed})
+            for one in noisy
+            if one.block == block
+        ]
+        ran += measured(now, found)
+        following = after_block(now, block, ran)
+        if following is None:
+            last = block
+            break
+        now = following
+    assert now.queries is not None
+    first = now.queries.open_alone[0]
+    assert 6 < first.since <= last < 24
+    assert set(first.repeats) < set(names)
+    assert 10 < first.repeats["q0"] <= 30
+    answer = answer_of("", now, ran)
+    before = answer_of("", plan, [one for one in ran if one.block < first.since])
+    assert answer.queries is not None
+    assert before.queries is not None
+    assert answer.verdicts() == before.verdicts(), "the geometric mean is of whole blocks"
+    at_first = {one.query: one for one in before.queries.effects}
+    for one in answer.queries.effects:
+        assert one.query in first.repeats or one == at_first[one.query], "a verdict stays"
+    assert {one.block for one in answer.partial_trials} == {*range(first.since, last + 1)}
+    # A run that is resumed has the later blocks in its plan, and decides as it did.
+    for block in range(1, last):
+        assert after_block(now, block, [one for one in ran if one.block <= block]) == now
 
 
 def test_a_run_goes_on_while_the_blocks_that_are_left_would_decide_a_query() -> None:

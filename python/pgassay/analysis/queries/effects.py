@@ -69,19 +69,14 @@ def query_set(
     if not queries or not levels:
         return None
     failed = tuple(name for name in queries if any(name in one.failed for one in trials))
-    whole = [
-        name
-        for name in queries
-        if name not in failed and all(one.ms.get(name, 0.0) > 0.0 for one in trials)
-    ]
-    apart = [name for name in queries if name not in whole]
+    succeeded = [name for name in queries if name not in failed]
+    # Trials of later blocks may have executed the open queries alone.
+    of_all = [one for one in trials if plan.executes_all(one.block)]
     run_rule = rule_of(plan)
     rule = replace(run_rule, simultaneous=len(queries) * len(levels))
     effects, summaries = [], []
     for factor, level in levels:
-        pairs = _pairs(plan, trials, whole, factor, level)
-        for name in apart:
-            pairs |= _pairs(plan, trials, [name], factor, level)
+        pairs = _pairs(plan, trials, queries, factor, level)
         found = _of_level(plan, trials, factor, level, pairs, queries, failed, rule)
         if plan.calibrates or (factor.name, level) in withdrawn:
             verdict = Verdict.CALIBRATION if plan.calibrates else Verdict.UNDECIDED
@@ -91,7 +86,7 @@ def query_set(
             found = [replace(one, weight=weights.get(one.query, 0.0)) for one in found]
             found.sort(key=lambda one: -abs(one.gained_ms))
         effects += found
-        summed = {name: one for name, one in pairs.items() if name not in failed}
+        summed = _pairs(plan, of_all, succeeded, factor, level)
         summary = summarise(found, summed, replace(run_rule, simultaneous=len(levels)))
         for one in verdicts:
             if (one.factor, one.level) == (factor.name, level):
@@ -115,18 +110,22 @@ def _pairs(
     factor: Factor,
     level: str,
 ) -> dict[str, Pairs]:
-    """The pairs of each query, in logarithms of ms, of the blocks in which all have a time."""
-    vectors = {
-        (one.block, one.arm): np.log([one.ms[name] for name in queries])
-        for one in trials
-        if all(one.ms.get(name, 0.0) > 0.0 for name in queries)
-    }
-    found = pair_blocks(vectors, plan, factor, level) if vectors else None
-    if found is None:
-        return {}
-    return {
-        name: Pairs(found.baseline[:, at], found.level[:, at]) for at, name in enumerate(queries)
-    }
+    """The pairs of each query, in logarithms of ms, of the blocks in which it has a time."""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for name in queries:
+        timed = (at for at, one in enumerate(trials) if one.ms.get(name, 0.0) > 0.0)
+        alike.setdefault(tuple(timed), []).append(name)
+    pairs: dict[str, Pairs] = {}
+    for places, names in alike.items():
+        vectors = {
+            (trials[at].block, trials[at].arm): np.log([trials[at].ms[name] for name in names])
+            for at in places
+        }
+        found = pair_blocks(vectors, plan, factor, level) if vectors else None
+        if found is not None:
+            columns = zip(found.baseline.T, found.level.T, strict=True)
+            pairs |= {name: Pairs(*one) for name, one in zip(names, columns, strict=True)}
+    return pairs
 
 
 def _of_level(
@@ -174,13 +173,17 @@ def _of_level(
 def _estimates(
     pairs: Mapping[str, Pairs], rule: Rule
 ) -> dict[str, tuple[BlockEstimate, Interval | None]]:
-    """Query → its estimate and its 90 % interval; queries with equally many blocks lend each
-    other what is known of their scatter."""
+    """Query → its estimate and its 90 % interval; queries lend each other what is known of their
+    scatter. To one that has its verdict, and no further blocks, all lend what was known at it, so
+    that the verdict stays."""
     found: dict[str, tuple[BlockEstimate, Interval | None]] = {}
     for blocks in {len(one.level) for one in pairs.values()}:
-        names = [name for name, one in pairs.items() if len(one.level) == blocks]
-        rows, units = with_shared_scatter(np.array([pairs[name].differences for name in names]))
-        for name, row in zip(names, rows, strict=True):
+        known = {name: one for name, one in pairs.items() if len(one.level) >= blocks}
+        shared = np.array([one.differences[:blocks] for one in known.values()])
+        rows, units = with_shared_scatter(shared)
+        for name, row in zip(known, rows, strict=True):
+            if len(pairs[name].level) > blocks:
+                continue
             margins = rule.margins(1.0, ratio=True)
             one = estimate(row, margins, rule, units=units, judged=False)
             ninety = None

@@ -20,7 +20,8 @@ from pgassay.report.document.table import Column, Table, data_column
 def every_trial(context: ReportContext) -> tuple[TrialMeasures, ...]:
     """Return the trials that count and those that do not, in the order they ran."""
     analysis = context.analysis
-    every = (*analysis.answer.trials, *analysis.answer.invalid_trials)
+    answer = analysis.answer
+    every = (*answer.trials, *answer.partial_trials, *answer.invalid_trials)
     return tuple(sorted(every, key=lambda one: (one.whole.start_ns, one.number)))
 
 

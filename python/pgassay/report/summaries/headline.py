@@ -224,7 +224,8 @@ def _blocks(context: ReportContext) -> str:
 
 def _trials(context: ReportContext) -> str:
     if context.plan.queries is not None:  # its trials have no length of their own
-        return str(len(context.analysis.answer.trials))
+        answer = context.analysis.answer
+        return str(len(answer.trials) + len(answer.partial_trials))
     return tr(
         "{trials} × {seconds}\xa0s measured",
         trials=len(context.analysis.answer.trials),

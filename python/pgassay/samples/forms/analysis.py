@@ -66,6 +66,7 @@ class AnalysisFile(Part, StoredFile):
     metric: str | None = None
     """The primary one."""
     trials: Items[AnalysedTrial] = ()
+    partial_trials: Items[dict[str, Any]] = ()
     invalid_trials: Items[dict[str, Any]] = ()
     comparisons: Items[Compared] = ()
     statement_use: Items[StatementUse] = ()

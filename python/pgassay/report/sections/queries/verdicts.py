@@ -70,7 +70,9 @@ def most_important(context: ReportContext) -> Blocks:
 def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Table:
     """The effects on queries in their order, a row each."""
     has_temp = any(one.costs.temp or one.baseline_costs.temp for one in effects)
-    return view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp).filled("blocks", "plan")
+    has_runs = len({one.blocks for one in effects}) > 1
+    table = view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp, runs=has_runs)
+    return table.filled("blocks", "plan")
 
 
 def _of_calls(context: ReportContext, found: QuerySet) -> str:
@@ -176,6 +178,7 @@ _COLUMNS = (
     column("verdict", "Verdict", _verdict, "text"),
     column("change_pct", Message("Change (95\xa0% interval)"), _change),
     column("ms", Message("Time, ms"), _times),
+    column("runs", "Run in blocks", lambda one: Cell(str(one.blocks), value=one.blocks)),
     column("weight", "Calls", lambda one: Cell(whole(one.weight) if one.weight else ABSENT)),
     column("blocks", "Blocks", _both("blocks"), full_title="Blocks of shared buffers asked for"),
     column("temp", "Temp", _both("temp"), full_title="Temporary blocks, read and written"),
