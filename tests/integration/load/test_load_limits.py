@@ -28,6 +28,15 @@ MILLION = "SELECT g, repeat('x', 100) FROM generate_series(1, 1000000) AS g;\n"
 BYTES_PER_KB = 1024
 FLAT_BYTES = 16 * 1024 * 1024
 """A result of a million such rows has 120 MB."""
+END_ALL_THREE = """
+WITH load AS (
+  SELECT pid FROM pg_stat_activity
+  WHERE application_name = 'pgassay' AND pid <> pg_backend_pid() AND state = 'idle'
+    AND state_change < clock_timestamp() - interval '0.3 s'
+)
+SELECT pg_terminate_backend(pid) FROM load WHERE (SELECT count(*) FROM load) = 3
+"""
+"""Not before the load has connected all of its sessions."""
 
 
 @pytest.fixture
@@ -153,20 +162,12 @@ def test_the_reason_of_sessions_that_are_ended_between_transactions_is_reported(
 ) -> None:
     """Here none has begun a transaction yet, and one would in a quarter of an hour."""
     for more in (["--json"], []):
-        rare = ["-f", str(script), "-c", "3", "-T", "2", "-R", "0.001", "--random-seed", "1"]
+        rare = ["-f", str(script), "-c", "3", "-T", "5", "-R", "0.001", "--random-seed", "1"]
         with begin([*LOAD, *rare, *more]) as process:
             with lab_server.admin() as session:
-                ended = 0
 
                 def end_all() -> bool:
-                    nonlocal ended
-                    found = session.execute(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                        " WHERE application_name = 'pgassay' AND pid <> pg_backend_pid()"
-                        " AND backend_start < clock_timestamp() - interval '0.3 s'"
-                    )
-                    ended += len(found.fetchall())
-                    return ended == 3
+                    return len(session.execute(END_ALL_THREE).fetchall()) == 3
 
                 wait_until(end_all, "every session was ended")
             printed, warned = process.communicate(timeout=60)
