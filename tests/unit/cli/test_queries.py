@@ -31,14 +31,14 @@ def test_settings_and_sql_are_told_apart_and_commas_in_brackets_stay(tmp_path: P
             tmp_path,
             "work_mem=4MB, 64MB",
             "index=,CREATE INDEX ON t (a, b) WHERE c = 'x,y'",
-            "search_path='a, b',public",
+            "search_path='a, b',set",
             workload="payments",
             max_blocks=3,
         )
     )
     found = tomllib.loads(text)
     assert found["factors"] == {
-        "postgres": {"work_mem": ["4MB", "64MB"], "search_path": ["'a, b'", "public"]},
+        "postgres": {"work_mem": ["4MB", "64MB"], "search_path": ["'a, b'", "set"]},
         "schema": {"index": ["", "CREATE INDEX ON t (a, b) WHERE c = 'x,y'"]},
     }
     assert found["design"] == {"min_blocks": 3, "max_blocks": 3}
@@ -58,3 +58,6 @@ def test_sql_on_a_server_of_the_users_takes_a_copy(tmp_path: Path) -> None:
 def test_what_is_varied_has_a_name_and_levels(tmp_path: Path) -> None:
     with refused("factor-form"):
         file_text(asked(tmp_path, "work_mem"))
+    for name in ("jit", "my.index"):
+        with refused("setting-named-for-sql"):
+            file_text(asked(tmp_path, f"{name}=,CREATE INDEX ON t (a)"))

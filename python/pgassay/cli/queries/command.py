@@ -21,7 +21,6 @@ from pgassay.cli.terminal.options import (
     RunOut,
     option,
 )
-from pgassay.refusals.refusal import SetupRefused
 
 
 def queries(
@@ -70,8 +69,6 @@ def queries(
 
     The experiment file that the options make is spec.toml of the run directory.
     """
-    if gates_only and not gate:
-        raise SetupRefused("gates-only-without-gate")
     from pgassay.cli.queries.file_text import Asked, file_text
     from pgassay.spec.parse import parse_spec
 
@@ -88,7 +85,7 @@ def queries(
     )
     checked = parse_spec(file_text(asked), source="pgassay queries", beside=Path(), seed=seed)
     from pgassay.cli.run.execution import conclude, follow
-    from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.cli.terminal.gates import gates_of
     from pgassay.samples.directory import default_run_path
 
     path = out or default_run_path(folder.resolve().name)
@@ -97,8 +94,7 @@ def queries(
         path,
         live=not no_live,
         quiet=quiet,
-        gates=gates_of(gate),
+        gates=gates_of(gate, only=gates_only),
         gates_only=gates_only,
     )
-    conclude(outcome, as_json=as_json)
-    settle(outcome.context.gates, gate_undecided)
+    conclude(outcome, as_json=as_json, gate_undecided=gate_undecided)

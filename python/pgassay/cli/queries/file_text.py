@@ -15,6 +15,7 @@ from typing import Any
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.sql_words import starts_as_sql
 from pgassay.spec.reading.tables import toml_key, toml_literal
+from pgassay.spec.settings.catalogue import entries_of
 from pgassay.spec.stopping import LEAST_BLOCKS
 
 _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[(\[]|[)\]]|,|[^'"(\[)\],]+|['"]""")
@@ -36,15 +37,18 @@ class Asked:
 
 
 def file_text(asked: Asked) -> str:
-    """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL, and
-    for SQL on a server of the user's."""
+    """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL, for
+    SQL under the name of a setting, and for SQL on a server of the user's."""
     named = [_factor(one) for one in asked.vary]
     settings, schema = dict[str, Any](), dict[str, Any]()
     for name, levels in named:
-        if any(map(starts_as_sql, levels)):
-            schema[name] = levels
-        else:
+        if _is_setting(name) or not any(map(starts_as_sql, levels)):
             settings[name] = levels
+        else:
+            schema[name] = levels
+    for name, levels in settings.items():
+        if sql := next((one for one in levels if starts_as_sql(one) and " " in one), None):
+            raise Refusal("setting-named-for-sql", f"--vary {name}=…", name=name, sql=sql)
     if schema and asked.dsn is not None and not asked.copies:
         raise Refusal("sql-without-copy", f"--vary {next(iter(schema))}=…")
     names = " or ".join(name for name, _ in named)
@@ -79,6 +83,11 @@ def _factor(text: str) -> tuple[str, list[str]]:
     if not equals or not name.strip():
         raise Refusal("factor-form", f"--vary {text!r}")
     return name.strip(), _levels(levels)
+
+
+def _is_setting(name: str) -> bool:
+    """Whether PostgreSQL or, with a dot, an extension has a setting of this name."""
+    return "." in name or bool(entries_of(name))
 
 
 def _levels(text: str) -> list[str]:

@@ -78,8 +78,6 @@ def run(
         for option, is_given in kept.items():
             if is_given:
                 raise SetupRefused("option-of-a-new-run", option=option)
-    elif gates_only and not gate:
-        raise SetupRefused("gates-only-without-gate")
     elif accept:
         raise SetupRefused("option-of-resume", option="--accept")
     elif yes:
@@ -89,10 +87,10 @@ def run(
     checked = None if resume else load_spec(spec, seed, mode, untrusted=untrusted)
     # Statistics and reports take a second to import, which a mistake in the file need not wait for.
     from pgassay.cli.run.execution import conclude, follow, go_on
-    from pgassay.cli.terminal.gates import gates_of, settle
+    from pgassay.cli.terminal.gates import gates_of
     from pgassay.samples.directory import default_run_path
 
-    gates = gates_of(gate)
+    gates = gates_of(gate, only=gates_only)
     if checked is None:
         outcome = go_on(
             spec, out, accept or [], yes=yes, live=not no_live, quiet=quiet, gates=gates
@@ -109,5 +107,4 @@ def run(
             gates_only=gates_only,
             planned_by=join(("pgassay", "plan", str(spec))),
         )
-    conclude(outcome, as_json=as_json)
-    settle(outcome.context.gates, gate_undecided)
+    conclude(outcome, as_json=as_json, gate_undecided=gate_undecided)

@@ -19,7 +19,7 @@ from pgassay.cli.run.progress import RunProgress
 from pgassay.cli.terminal.consent import refuse_without_consent
 from pgassay.cli.terminal.console import counted, err, plain, silenced, warn
 from pgassay.cli.terminal.expectation import expectation_of, timed_here
-from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison
+from pgassay.cli.terminal.gates import refuse_other_gates, refuse_without_comparison, settle
 from pgassay.cli.terminal.summary import print_ending
 from pgassay.errors import PgassayError, RunDirectoryError, SetupError, SpecError
 from pgassay.findings.noise.forecast import found_here
@@ -190,8 +190,8 @@ def _print_what_is_kept(run: RunDirectory) -> None:
         err.print(pending_undo(run.path), markup=False)
 
 
-def conclude(outcome: Outcome, *, as_json: bool) -> None:
-    """Prints the result on stdout."""
+def conclude(outcome: Outcome, *, as_json: bool, gate_undecided: str = "worse") -> None:
+    """Prints the result on stdout; raises the error of gates that do not hold."""
     if as_json:
         typer.echo(json.dumps(run_object(outcome.directory.place, outcome.context)))
     else:
@@ -200,3 +200,4 @@ def conclude(outcome: Outcome, *, as_json: bool) -> None:
         )
         print_ending(outcome.context, report, outcome.directory.place)
     _print_compared(outcome.compared)
+    settle(outcome.context.gates, gate_undecided)

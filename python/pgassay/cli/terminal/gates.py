@@ -18,8 +18,10 @@ from pgassay.plan.model import Gate, Plan
 from pgassay.refusals.refusal import GateOpen, GateRefused, SetupRefused
 
 
-def gates_of(texts: Sequence[str] | None) -> tuple[Gate, ...]:
-    """Returns the gates that the command line names."""
+def gates_of(texts: Sequence[str] | None, *, only: bool = False) -> tuple[Gate, ...]:
+    """Returns the gates that the command line names; `only` where they alone end the run."""
+    if only and not texts:
+        raise SetupRefused("gates-only-without-gate")
     return parse_gates(texts or ())
 
 
