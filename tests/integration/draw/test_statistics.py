@@ -16,6 +16,8 @@ from pgassay.draw.statistics.drawing import draw_statistics
 from pgassay.draw.statistics.options import StatisticsOptions
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
+from pgassay.spec.workload.queries import read_queries
+from pgassay.trials.plans.calls import counted_calls
 from support.draw.shop import (
     CALLS,
     PRELOADED,
@@ -247,6 +249,31 @@ def test_a_server_without_the_statistics_is_refused_with_what_to_do(lab_server: 
         session.execute("CREATE EXTENSION pg_stat_statements")
     with refused("draw-statements-not-loaded"):
         draw_statistics(lab_server.dsn(), OPTIONS)
+
+
+def test_calls_of_a_query_are_those_of_the_same_statement_with_any_values(
+    shop: LabServer, tmp_path: Path
+) -> None:
+    with psycopg.connect(shop.dsn(), autocommit=True) as session:
+        for n in range(5):
+            session.execute(f"SELECT relname FROM pg_class WHERE relpages = {n}".encode())
+        for n in range(3):
+            session.pgconn.exec_params(b"SELECT oid FROM pg_class WHERE relpages > $1", [b"%d" % n])
+    (tmp_path / "fixed.sql").write_text(
+        "-- as it is\nSELECT relname  FROM pg_class WHERE relpages = 77"
+    )
+    (tmp_path / "given.sql").write_text("SELECT oid FROM pg_class WHERE relpages > :pages")
+    (tmp_path / "given.csv").write_text("pages\n9\n")
+    (tmp_path / "never.sql").write_text("SELECT reltype FROM pg_class")
+    (tmp_path / "wrong.sql").write_text("SELECT no_such_column FROM pg_class")
+    found = counted_calls(shop.dsn(), read_queries(tmp_path))
+    if shop.cluster.installation.major < 14:
+        assert found is None
+        return
+    assert found is not None
+    assert found["calls"] == {"fixed": 5, "given": 3}
+    assert found["since"] is not None
+    assert counted_calls(f"{shop.dsn()} port=1", read_queries(tmp_path)) is None
 
 
 def rows_of(one: DrawnScenario) -> list[tuple[Any, ...]]:
