@@ -15,6 +15,7 @@ from pgassay.notes import Note
 from pgassay.plan.model import Plan
 from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import load_spec
+from pgassay.spec.workload.folder import Workload
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,16 @@ def asked_of(run: Path, plan: Plan) -> tuple[ArmAsked, ...]:
                     own.workload.title,
                     "\n".join(own.workload.building_sql(own.file.workload.scale)),
                     own.file.load.pools == "per_scenario",
-                    Note.of(
-                        "analysis/measures/at-scale",
-                        name=own.workload.name,
-                        scale=own.file.workload.scale,
-                    ),
+                    _called(own.workload, own.file.workload.scale),
                 )
             )
     except (SpecError, KeyError):
         return ()
     return tuple(found)
+
+
+def _called(workload: Workload, scale: int) -> Note:
+    """The workload with the scale of its data, which tables of the user's have not."""
+    if workload.installed is not None:
+        return Note.of("analysis/measures/on-tables", name=workload.name)
+    return Note.of("analysis/measures/at-scale", name=workload.name, scale=scale)

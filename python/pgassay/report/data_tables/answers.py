@@ -61,7 +61,7 @@ def _queries(context: ReportContext) -> Iterator[dict[str, Any]]:
         yield {
             **vars(one),
             "margin_pct": 100.0 * one.margin,
-            "calls": one.weight if found.weighted else None,
+            "calls": (one.weight or None) if found.weighted else None,
             "gained_ms": one.gained_ms,
             "reasons": one.plan_change and clauses(map(str, one.plan_change.reasons)),
         }
