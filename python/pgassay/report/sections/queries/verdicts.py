@@ -139,7 +139,7 @@ def _failures(level: str, own: QueryFailures) -> str:
 def _change(one: QueryEffect) -> Cell:
     if one.change_pct is None:
         return Cell(ABSENT)
-    return Cell(with_interval(one.change_pct, one.ci95_pct), value=one.change_pct)
+    return Cell(with_interval(one.change_pct, one.ci95_pct), "wraps", value=one.change_pct)
 
 
 def _times(one: QueryEffect) -> Cell:
