@@ -92,14 +92,17 @@ class PlanFacts:
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The strategies of grouping, sorted."""
-        whole = (node for node in self.nodes if node.get("Partial Mode") != "Partial")
-        found = (heading(node).removeprefix("Finalize ") for node in whole)
-        return tuple(sorted(one for one in found if one in _GROUPS))
+        return self._groups("Simple", "Finalize")
 
     @cached_property
-    def groups_in_workers(self) -> bool:
-        """Whether parallel workers group what each of them reads."""
-        return any(node.get("Partial Mode") == "Partial" for node in self.nodes)
+    def groups_in_workers(self) -> tuple[str, ...]:
+        """The strategies by which parallel workers group what each of them reads, sorted."""
+        return self._groups("Partial")
+
+    def _groups(self, *modes: str) -> tuple[str, ...]:
+        whole = (node for node in self.nodes if node.get("Partial Mode", "Simple") in modes)
+        found = (heading(node).removeprefix("Finalize ").removeprefix("Partial ") for node in whole)
+        return tuple(sorted(one for one in found if one in _GROUPS))
 
     @cached_property
     def planned_workers(self) -> int:

@@ -105,10 +105,14 @@ def _groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
 
 
 def _partial_groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
-    if before.groups_in_workers != after.groups_in_workers and before.groups and after.groups:
-        first = after.groups_in_workers
+    old, new = before.groups_in_workers, after.groups_in_workers
+    if old == new or not (before.groups and after.groups):
+        return
+    if old and new:
+        yield Note.of("analysis/plans/grouping-in-workers", before=old, after=new)
+    else:
         kind = "analysis/plans/groups-in-workers"
-        yield Note(kind if first else "analysis/plans/groups-after-workers")
+        yield Note(kind if new else "analysis/plans/groups-after-workers")
 
 
 def _parallel(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:

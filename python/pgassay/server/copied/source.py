@@ -51,6 +51,8 @@ LEAST_SENDERS = 2
 """pg_basebackup has one session for the files and one for the WAL written meanwhile."""
 
 
+JIT = "llvmjit"
+"""The library that compiles expressions; packages may have it apart from the server."""
 USED = ("commits", "sessions")
 """Names of the signs that a server has users."""
 
@@ -100,6 +102,9 @@ class Source:
             found.append(self.way(level))
         if programs.major >= CHECKSUMS_FROM > self.installation.major and not self.shape.checksums:
             found.append(Note.of("server/copied/without-checksums", version=programs.version))
+        compiles = {name: has_library(one, JIT) for name, one in self.programs.items()}
+        if self.known["jit"].value == "on" and any(compiles.values()) and not compiles[level]:
+            found.append(Note.of("server/copied/without-jit", version=programs.version))
         return tuple(found)
 
     def like(self, level: str) -> list[str]:
