@@ -39,6 +39,7 @@ from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, Run
 from pgassay.analysis.noise.aa_run import calibrate, noise_floor
 from pgassay.analysis.profiles.functions import profiles_of
 from pgassay.analysis.queries.answers import answer_caveats
+from pgassay.analysis.queries.price import schema_prices
 from pgassay.analysis.queries.replayed import replayed_statements
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.by_load import load_profiles
@@ -260,6 +261,7 @@ def explanation_of(
         buffer_cache=buffer_caches(arms),
         statement_use=statement_use(plan, statements, signals, facts.statements, withdrawn),
         trace_statements=replayed_statements(plan, trials, withdrawn),
+        schema_prices=schema_prices(plan, trials, facts.environment),
         plans=plans_by_arm(plan.arms, plans),
         profiles=None if profiles is None else profiles_of(profiles, plan, tps),
         warnings=(

@@ -7,14 +7,15 @@ Never: describes what else the trials show (`analyse.py` does).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pgassay.analysis.compare.alternating.carry_over import carry_over, outweighed, suspected
 from pgassay.analysis.compare.blocks.contrasts import block_table
 from pgassay.analysis.compare.early_end import adjusted_for_early_end
 from pgassay.analysis.compare.levels import Tables, compare_levels, judge_levels, with_typical_trial
-from pgassay.analysis.compare.model import CarryOver, IntervalKind, Verdict, Withdrawn
+from pgassay.analysis.compare.model import CarryOver, Comparison, IntervalKind, Verdict, Withdrawn
 from pgassay.analysis.compare.rule import Rule, loads_compared, rule_of
 from pgassay.analysis.compare.secondary_verdicts import corrected
 from pgassay.analysis.compare.step_down import Reached
@@ -52,6 +53,7 @@ from pgassay.spec.endpoints import OF_QUERIES
 from pgassay.spec.load.of_queries import FEWEST
 from pgassay.trials.model.record import FailedTrial
 
+_Judged = TypeVar("_Judged", QueryEffect, Comparison)
 _MOST_TIMES = 3.0
 """As often as in a block of all queries is one executed at most, where the others are left out."""
 
@@ -186,14 +188,28 @@ def after_block(
     is_alone = len(following.dropped) == len(plan.arms) - 1
     if not may_end(plan, found):
         return None if is_alone else following
-    open_ = _open_queries(plan, found, block)
-    if plan.gates_only or not open_ or is_alone:
+    if plan.gates_only or is_alone:
         return None
-    return with_open_alone(following, found, open_, block)
+    if _open_endpoints(plan, found, block):
+        return following
+    open_ = _open_queries(plan, found, block)
+    return with_open_alone(following, found, open_, block) if open_ else None
 
 
 def _open_queries(plan: Plan, found: Answer, block: int) -> list[QueryEffect]:
-    """The open queries, by level, that the blocks that are left may decide.
+    """The open queries, by level, that the blocks that are left may decide."""
+    return _open(found.queries.effects if found.queries else (), plan, block)
+
+
+def _open_endpoints(plan: Plan, found: Answer, block: int) -> list[Comparison]:
+    """The same of the endpoints of a set of queries, which are of blocks of the whole set."""
+    beside = {one.metric for one in plan.endpoints} if found.queries else set()
+    asked = (one for one in found.comparisons if one.metric in beside and not one.withdrawn)
+    return _open(asked, plan, block)
+
+
+def _open(asked: Iterable[_Judged], plan: Plan, block: int) -> list[_Judged]:
+    """Those that are undecided and that the blocks that are left may decide.
 
     How many more it takes is known badly from a few blocks, so twice as many as are left do not end
     the run yet. Intervals hold at every look: giving up the others makes no claim wrong.
@@ -201,7 +217,7 @@ def _open_queries(plan: Plan, found: Answer, block: int) -> list[QueryEffect]:
     left = 2 * (plan.last_block - block)
     return [
         one
-        for one in (found.queries.effects if found.queries else ())
+        for one in asked
         if one.verdict is Verdict.UNDECIDED and 0 < (one.blocks_to_decide or 0) <= left
     ]
 
@@ -243,8 +259,8 @@ def without_settled(plan: Plan, found: Answer, block: int) -> Plan:
     """The plan without the arms that no open verdict needs."""
     if not plan.drops_arms or block >= plan.last_block:
         return plan
-    of_queries = _open_queries(plan, found, block)
-    open_ = found.open_levels() | {(one.factor, one.level) for one in of_queries}
+    of_queries, beside = (ask(plan, found, block) for ask in (_open_queries, _open_endpoints))
+    open_ = found.open_levels() | {(one.factor, one.level) for one in [*of_queries, *beside]}
     if len(open_) == plan.compared_levels:
         return plan
     settled = [

@@ -57,7 +57,7 @@ from pgassay.analysis.measures.model import (
 from pgassay.analysis.methods.model import MethodCell
 from pgassay.analysis.noise.model import Calibration, NoiseFloor
 from pgassay.analysis.profiles.model import Profiles
-from pgassay.analysis.queries.model import QuerySet
+from pgassay.analysis.queries.model import QuerySet, SchemaPrice
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.sampled.model import HostFigure, LoadProfile, WaitEvent
 from pgassay.analysis.statements.model import StatementPlans, StatementUse
@@ -288,6 +288,8 @@ class Explanation:
     """What each statement of the load takes, by arm."""
     trace_statements: QuerySet | None = None
     """The statements of a trace that every trial replayed; None of another load."""
+    schema_prices: tuple[SchemaPrice, ...] = ()
+    """What levels of the schema cost in room, and in time to make them."""
     plans: tuple[StatementPlans, ...] = ()
     """The plans of the scenarios' statements, those that differ between arms first."""
     profiles: Profiles | None = None

@@ -118,6 +118,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     only_describes = bool(factors) and all(factor.describes for factor in factors)
     most = least if only_describes else most
     factors = as_applied(factors, mode.name)
+    queries = _queries(spec)
     refuse_changes(spec.file, factors, mode)
     arms = _arms(factors, combined.levels)
     risks = find_risks(spec.file, spec.workload, combined.resolution, of_trials, len(arms))
@@ -142,7 +143,8 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         max_blocks=most,
         smallest_effect=design.smallest_effect,
         metric=spec.file.metric,
-        trial_s=_trial_s(steps, len(arms) if mode.name == DUET else 1),
+        trial_s=_trial_s(steps, len(arms) if mode.name == DUET else 1)
+        + (queries.writes_s if queries else 0.0),
         notes=risks,
         order=load.order,
         combinations=design.combinations,
@@ -158,7 +160,7 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         held_mode=mode.name if calibrates else BLOCKS,
         endpoints=() if only_describes else _endpoints(spec, mode.name),
         replay=_replay(spec),
-        queries=_queries(spec),
+        queries=queries,
     )
 
 
@@ -172,12 +174,14 @@ def _replay(spec: Spec) -> Replayed | None:
 def _queries(spec: Spec) -> QuerySet | None:
     if spec.file.workload.queries is None:
         return None
+    writes_s = 0.0 if spec.writes is None else sum(x.duration_s for x in steps_of(spec.writes.load))
     queries = spec.workload.scenarios
     return QuerySet(
         len(queries),
         counted_of(spec.file.load),
         calls={one.name: calls for one in queries if (calls := calls_of(one.script)) is not None},
         parameters=tuple(one.name for one in queries if one.parameters is not None),
+        writes_s=writes_s,
     )
 
 
@@ -185,7 +189,13 @@ def _endpoints(spec: Spec, mode: str) -> tuple[Endpoint, ...]:
     file, design = spec.file, spec.file.design
     try:
         _check_parts(spec, mode)
-        found = endpoint_metrics(design.endpoints, file.metric, design.smallest_effect, file.load)
+        found = endpoint_metrics(
+            design.endpoints,
+            file.metric,
+            design.smallest_effect,
+            file.load,
+            writes=spec.writes is not None,
+        )
     except UnfitValue as error:
         raise error.refusal from None
     return tuple(Endpoint(metric, margin) for metric, margin in found.items())

@@ -94,6 +94,8 @@ def _mode_of_queries(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenM
         problem = Note("plan/queries-of-a-fleet")
     if file.load.caches == "cold":
         problem = Note("plan/queries-once-cold")
+    if problem is None and file.workload.writes is not None:
+        problem = Note("plan/queries-with-writes")
     if "mode" in file.design.model_fields_set and file.design.mode == "blocks":
         return ChosenMode(BLOCKS, Note("plan/as-asked"))
     if problem is None:

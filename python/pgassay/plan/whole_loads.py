@@ -54,6 +54,8 @@ class QuerySet:
     """Query → its calls, as its file says; without those whose file says nothing."""
     parameters: tuple[str, ...] = ()
     """Queries that take values from a file, so that their executions differ."""
+    writes_s: float = 0.0
+    """How long scripts that write run after them."""
 
     @property
     def needs_pilot(self) -> bool:
@@ -71,6 +73,12 @@ class QuerySet:
 
     def described(self) -> Note:
         """Returns a line such as `22 queries, 3 executions of each that count`."""
+        found = self._executions()
+        if not self.writes_s:
+            return found
+        return Note.of("plan/then-writes", queries=found, seconds=self.writes_s)
+
+    def _executions(self) -> Note:
         queries = Note.of("plan/set-queries", n=self.queries)
         if self.repeats is not None:
             return Note.of("plan/query-set", queries=queries, n=self.repeats)

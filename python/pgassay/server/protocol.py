@@ -303,8 +303,11 @@ class Target(Protocol):
         """
         ...
 
-    def vary(self, variant: SchemaVariant) -> None:
-        """Make and keep a variant of the prepared data; any number of them may follow `prepare`."""
+    def vary(self, variant: SchemaVariant) -> float | None:
+        """Make and keep a variant of the prepared data, and return how long its SQL took (s).
+
+        Any number of them may follow `prepare`; None for one that is there already.
+        """
         ...
 
     def prepare(

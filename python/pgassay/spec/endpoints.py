@@ -100,35 +100,48 @@ def checked_names(margins: Mapping[str, float | None]) -> None:
 
 
 def endpoint_metrics(
-    named: Mapping[str, float | None] | None, primary: str, smallest_effect: float, load: LoadTable
+    named: Mapping[str, float | None] | None,
+    primary: str,
+    smallest_effect: float,
+    load: LoadTable,
+    *,
+    writes: bool = False,
 ) -> dict[str, float]:
     """Returns the margin of each endpoint by its metric, in the order of the file.
 
     Raises UnfitValue for one that is the primary metric, or that the load fixes.
     """
     found: dict[str, float] = {}
-    for name, margin in _named(named, primary).items():
+    for name, margin in _named(named, primary, writes=writes).items():
         scenario = scenario_of(name)
         if scenario is not None:
             usual = max(smallest_effect, known_endpoints()[scenario[1]].get("margin", 0.0))
             found[name] = usual if margin is None else margin
             continue
         entry = known_endpoints()[name]
+        if "of_writes" in entry and not writes:
+            raise UnfitValue("endpoint-of-no-writes", name=name)
         metric = entry.get("open", entry["metric"]) if load.is_open else entry["metric"]
         if metric == primary:
             raise UnfitValue("endpoint-is-the-metric", name=name)
         if metric == "tps" and load.rate is not None:
             raise UnfitValue("endpoint-set-by-rate")
-        usual = entry.get("points") or max(smallest_effect, entry.get("margin", 0.0))
+        usual = (
+            entry.get("points")
+            or entry.get("of_writes")
+            or max(smallest_effect, entry.get("margin", 0.0))
+        )
         found[metric] = usual if margin is None else margin
     return found
 
 
-def _named(named: Mapping[str, float | None] | None, primary: str) -> Mapping[str, float | None]:
-    """Left out, the 99th percentile; nothing where the verdict is about a percentile itself, or
-    about queries."""
+def _named(
+    named: Mapping[str, float | None] | None, primary: str, *, writes: bool
+) -> Mapping[str, float | None]:
+    """Left out, the 99th percentile; nothing where the verdict is about a percentile itself; of
+    queries the rate of the writes after them."""
     if named is not None:
         return named
     if primary == OF_QUERIES:
-        return {}
+        return {"writes.tps": None} if writes else {}
     return {} if primary.rpartition("_")[2] in ("p50", "p95", "p99") else {_USUAL: None}

@@ -11,9 +11,18 @@ from pathlib import Path
 
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.variants import Variants
+from pgassay.spec.load.table import LoadTable
 from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.model import ExperimentFile
-from pgassay.spec.workload.folder import Workload
+from pgassay.spec.workload.folder import Scenario, Workload
+
+
+@dataclass(frozen=True)
+class Writes:
+    """The writes that each trial of a query set runs after its queries."""
+
+    load: LoadTable
+    scenarios: tuple[Scenario, ...]
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Spec:
     """Whether its SQL runs as a role without rights outside of its database."""
     trace: TraceFacts | None = None
     """Of the trace that `load.replay` names."""
+    writes: Writes | None = None
 
     @property
     def question(self) -> str:

@@ -97,6 +97,11 @@ class WorkloadTable(Table):
         description="a query set: a folder of .sql files that are run instead of the scenarios; use"
         " then names the data, and is left out where they are on the server",
     )
+    writes: str | None = Field(
+        None,
+        description="of a query set: a ready workload, or a folder with workload.toml, whose"
+        " scenarios each trial runs after its queries",
+    )
 
 
 class SettingsTable(Table):
@@ -143,9 +148,9 @@ class DesignTable(StoppingKeys):
     endpoints: dict[str, Share | None] | None = Field(
         None,
         description="metrics with a verdict beside the primary one: mean, p50, p95, p99, tps,"
-        " failures, wal, cpu; mean, p50, p95, p99 of a scenario (payment.p99); the mean of a"
-        " statement by the line of its script (transfer:9.mean); with margins { p99 = '10%' };"
-        " left out: p99",
+        " failures, wal, cpu, writes.tps; mean, p50, p95, p99 of a scenario (payment.p99); the mean"
+        " of a statement by the line of its script (transfer:9.mean); with margins"
+        " { p99 = '10%' }; left out: p99",
     )
     describes: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         (),

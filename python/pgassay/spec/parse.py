@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pgassay.refusals.refusal import Refusal, found_by, refuse
-from pgassay.spec.experiment import Spec
+from pgassay.spec.experiment import Spec, Writes
 from pgassay.spec.factors.variants import Variants, read_variants
-from pgassay.spec.load.of_queries import as_step_of_queries
+from pgassay.spec.load.of_queries import as_load_of_writes, as_step_of_queries
 from pgassay.spec.load.replayed import as_step, trace_of
 from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.model import ExperimentFile, as_design_of_queries
@@ -28,6 +28,7 @@ from pgassay.spec.untrusted import OPTION, refuse_harmful
 from pgassay.spec.workload.folder import (
     READY,
     InstalledTables,
+    Scenario,
     Workload,
     load_workload,
     workload_folder,
@@ -68,6 +69,7 @@ def load_spec(
         must_name_workload=not is_run,
         untrusted=untrusted or (found is not None and found.untrusted),
         trace=None if found is None else found.trace,
+        writes=None if found is None else found.writes,
     )
 
 
@@ -83,11 +85,12 @@ def parse_spec(
     must_name_workload: bool = False,
     untrusted: bool = False,
     trace: TraceFacts | None = None,
+    writes: tuple[Scenario, ...] | None = None,
 ) -> Spec:
     """Checks the text of an experiment file; its relative paths start from the folder `beside`.
 
-    `metric` is that of a stored plan, and `trace` that of a stored run, which may be gone. A run
-    goes on with the metric whatever newer rules say.
+    `metric` is that of a stored plan; `trace` and `writes` are those of a stored run, which may be
+    gone. A run goes on with the metric whatever newer rules say.
     """
     file = read_table(ExperimentFile, text, source)
     if untrusted and materials is None:  # else it was checked when the run was begun
@@ -111,6 +114,11 @@ def parse_spec(
             first = _workload(file, beside, source, roots)
         materials = (first, variants)
     given = seed if seed is not None else file.design.seed
+    of_writes = None
+    if file.workload.writes is not None:
+        if writes is None:
+            writes = _writing(file.workload.writes, beside, source, roots).scenarios
+        of_writes = Writes(as_load_of_writes(file.load), writes)
     if file.workload.queries is not None:
         load = as_step_of_queries(file.load, len(materials[0].scenarios))
         file = file.model_copy(update={"load": load, "design": as_design_of_queries(file.design)})
@@ -124,6 +132,7 @@ def parse_spec(
         variants=materials[1],
         untrusted=untrusted,
         trace=trace,
+        writes=of_writes,
     )
     refuse(found_by(OF_FACTORS, spec), source)
     refuse(found_by(OF_ARMS, spec), source)
@@ -131,7 +140,8 @@ def parse_spec(
 
 
 def _workload(file: ExperimentFile, beside: Path, source: str, roots: Roots) -> Workload:
-    """The workload that the file names; the queries of a set stand in place of its scenarios."""
+    """The workload that the file names; the queries of a set stand in place of its scenarios. Left
+    out, the data of a set are those of its writes."""
     named, queries = file.workload.use, file.workload.queries
     if queries is None:
         return load_workload(named, beside, file=source, roots=roots)
@@ -139,8 +149,17 @@ def _workload(file: ExperimentFile, beside: Path, source: str, roots: Roots) -> 
     found = read_queries(folder, roots)
     if "use" in file.workload.model_fields_set:
         return replace(load_workload(named, beside, file=source, roots=roots), scenarios=found)
+    writing = None
+    if file.workload.writes is not None:
+        writing = _writing(file.workload.writes, beside, source, roots)
+    if writing is not None and not (file.target.is_existing and writing.installed is None):
+        return replace(writing, scenarios=found)
     there = InstalledTables(()) if file.target.is_existing else None
     return Workload(folder.resolve().name, "", "", "", found, installed=there)
+
+
+def _writing(named: str, beside: Path, source: str, roots: Roots) -> Workload:
+    return load_workload(named, beside, file=source, key="workload.writes", roots=roots)
 
 
 def _warmed_up(file: ExperimentFile, workloads: Sequence[Workload]) -> ExperimentFile:

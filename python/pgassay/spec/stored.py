@@ -16,7 +16,7 @@ from pgassay.spec.experiment import Spec
 from pgassay.spec.factors.variants import Variants
 from pgassay.spec.load.trace_file import TraceFacts
 from pgassay.spec.reading.texts import text_of
-from pgassay.spec.workload.folder import Workload
+from pgassay.spec.workload.folder import Scenario, Workload
 from pgassay.stored_model import dataclass_of
 
 WORKLOAD_COPY = "workload.json"
@@ -36,6 +36,8 @@ class Materials:
     """Whether the run was begun with --untrusted."""
     trace: TraceFacts | None = None
     """Of the trace that the run replays."""
+    writes: tuple[Scenario, ...] | None = None
+    """Of a query set: the scripts that run after it."""
 
 
 def materials_to_json(spec: Spec) -> dict[str, Any]:
@@ -45,6 +47,8 @@ def materials_to_json(spec: Spec) -> dict[str, Any]:
         found["untrusted"] = True
     if spec.trace is not None:
         found["trace"] = asdict(spec.trace)
+    if spec.writes is not None:
+        found["writes"] = [asdict(one) for one in spec.writes.scenarios]
     stored = spec.variants.to_json()
     return {**found, "variants": stored} if stored else found
 
@@ -57,13 +61,14 @@ def stored_materials(path: Path) -> Materials:
             raise UnfitValue("stored-key-missing", place="schema")
         if stored["schema"] != _SCHEMA:
             raise Refusal("workload-of-another-schema").in_file(str(path))
-        folder, trace = stored.get("folder"), stored.get("trace")
+        folder, trace, writes = (stored.get(key) for key in ("folder", "trace", "writes"))
         return Materials(
             dataclass_of(Workload, stored),
             dataclass_of(Variants, stored.get("variants", {})),
             Path(folder) if isinstance(folder, str) else None,
             bool(stored.get("untrusted", False)),
             None if trace is None else dataclass_of(TraceFacts, trace),
+            None if writes is None else tuple(dataclass_of(Scenario, one) for one in writes),
         )
     except UnfitValue as error:
         raise error.refusal.in_file(str(path)) from None

@@ -256,7 +256,8 @@ def _run_blocks(
 def _pilot(asked: Sequence[PlannedTrial], trials: TrialContext) -> Sequence[TrialRecord]:
     """Trials that are not stored; one that breaks off is none of the run's."""
     trials.listener.preparing("timing the queries, to choose how often each is executed")
-    return run_trials(asked, replace(trials, note_failed=lambda _: None))
+    of_queries = replace(trials.spec, writes=None)
+    return run_trials(asked, replace(trials, spec=of_queries, note_failed=lambda _: None))
 
 
 def _profile(trials: TrialContext, run: RunDirectory) -> None:

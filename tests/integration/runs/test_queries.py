@@ -1,4 +1,5 @@
-"""`pgassay queries` on a server of the user's: all arms at once, and nothing is written."""
+"""`pgassay queries`: on a server of the user's nothing is written; writes follow the queries of a
+trial on a server of our own."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import json
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from pgassay.samples.run_directory import RunDirectory
-from support.runs.command import pgassay
+from pgassay.workflows.reporting import analyse_run
+from support.runs.command import pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer
 
 
@@ -51,3 +54,39 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
         assert trial.table("postgres").num_rows == 0
     with psycopg.connect(lab_server.dsn()) as session:
         assert session.execute("SELECT count(*) FROM kept").fetchone() == (999,)
+
+
+@pytest.mark.usefixtures("own_base")
+def test_an_index_has_its_price_in_writes_room_and_time_beside_its_gain(tmp_path: Path) -> None:
+    shop = shop_workload(tmp_path, "INSERT INTO item VALUES (0);")
+    folder, run = tmp_path / "reports", tmp_path / "run"
+    folder.mkdir()
+    (folder / "one.sql").write_text("SELECT id FROM item WHERE id = 0")
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        f"[workload]\nqueries = {str(folder)!r}\nwrites = {str(shop)!r}\nscale = 20000\n"
+        "[load]\nrepeats = 1\nstep = '0.5s'\nwarmup = '0.1s'\n"
+        "[factors.schema]\nindex = ['', 'CREATE INDEX ON item (id)']\n"
+        "[design]\nmin_blocks = 2\nmax_blocks = 2\n"
+    )
+    done = pgassay("run", spec, "--out", run, "--json", "--gate", "writes.tps>-99.9%")
+    assert done.returncode == 0, done.stderr
+    stored = RunDirectory.open(run)
+    for number in stored.finished():
+        trial = stored.trial(number)
+        writes = trial.summary().writes
+        assert writes is not None
+        assert writes.transactions > 0
+        (planned,) = (one.plan for one in trial.query_plans())
+        assert planned[0]["Plan"]["Actual Rows"] == 0, "it sees no writes"
+    analysis = analyse_run(stored).analysis
+    (price,) = analysis.explanation.schema_prices
+    assert price.made_in_s is not None
+    assert price.baseline_bytes is not None
+    assert price.bytes is not None
+    assert price.bytes - price.baseline_bytes > 300_000
+    assert {"writes_tps", "writes_mean"} <= {one.metric for one in analysis.answer.comparisons}
+    shown = pgassay("show", run).stdout
+    assert "Writes: " in shown
+    assert "Size of the database: " in shown
+    assert "made in " in shown

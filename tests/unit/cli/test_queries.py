@@ -17,6 +17,7 @@ def asked(folder: Path, *vary: str, **given: Any) -> Asked:
         "copies": False,
         "accept": None,
         "workload": None,
+        "writes": None,
         "scale": None,
         "load": {},
         "max_blocks": None,

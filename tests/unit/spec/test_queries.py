@@ -14,6 +14,7 @@ from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
 from support.refusals import refused
 
 FILE = '[workload]\nqueries = "q"\n'
+WRITES = f'{FILE}writes = "payments"\n'
 
 
 def written(folder: Path, files: dict[str, str], text: str = FILE) -> Path:
@@ -50,7 +51,7 @@ def test_files_and_name_lines_make_the_queries_of_one_step(tmp_path: Path) -> No
 
 
 def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> None:
-    spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}), seed=1)
+    spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, WRITES), seed=1)
     run = tmp_path / "run"
     run.mkdir()
     (run / "spec.toml").write_text(spec.text)
@@ -60,6 +61,7 @@ def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> No
     stored = load_spec(run / "spec.toml", seed=1)
     assert stored.workload.scenarios == spec.workload.scenarios
     assert stored.file.load == spec.file.load
+    assert stored.writes == spec.writes is not None
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,7 @@ def test_what_is_no_query_set_is_refused(tmp_path: Path, files: dict[str, str], 
         ('[design]\nmetric = "tps"\n', "queries-have-their-metric", "design.metric"),
         ('[design]\nendpoints = ["a.mean"]\n', "endpoint-of-a-query", "design.endpoints"),
         ('[load]\ncaches = "cold"\n', "cold-queries-of-warm-trials", "load.caches"),
+        ("[load]\nstep = 5\n", "not-with-queries", "load.step"),
     ],
 )
 def test_what_a_query_set_cannot_give_is_refused(
@@ -100,10 +103,38 @@ def test_what_a_query_set_cannot_give_is_refused(
         load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more))
 
 
+def test_writes_follow_the_queries_in_blocks_and_have_a_verdict(tmp_path: Path) -> None:
+    more = '[load]\nstep = 4\n[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n'
+    spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, WRITES + more))
+    assert spec.workload.name == "payments", "the data are those of the writes"
+    assert spec.writes is not None
+    plan = make_plan(spec)
+    assert (plan.mode, plan.together) == ("blocks", False)
+    assert [(one.metric, one.margin) for one in plan.endpoints] == [("writes_tps", 0.05)]
+    assert plan.queries is not None
+    assert plan.queries.writes_s == pytest.approx(4 + 2)
+    assert plan_from_json(plan_to_json(plan)) == plan
+
+
+@pytest.mark.parametrize("more", ['[reset]\nlevel = "none"\n', '[target]\ndsn = "service=mine"\n'])
+def test_writes_take_a_reset_that_puts_the_data_back(tmp_path: Path, more: str) -> None:
+    with refused("writes-without-snapshot", "workload.writes"):
+        load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, WRITES + more))
+
+
+def test_the_endpoint_of_writes_needs_writes(tmp_path: Path) -> None:
+    more = '[design]\nendpoints = ["writes.tps"]\n'
+    with refused("endpoint-of-no-writes", "design.endpoints"):
+        make_plan(load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more)))
+
+
 def test_its_keys_are_refused_without_a_query_set(tmp_path: Path) -> None:
     path = tmp_path / "lab.toml"
     path.write_text('[workload]\nuse = "payments"\n[load]\nrepeats = 2\n')
     with refused("not-without-queries", "load.repeats"):
+        load_spec(path)
+    path.write_text('[workload]\nuse = "payments"\nwrites = "payments"\n')
+    with refused("not-without-queries", "workload.writes"):
         load_spec(path)
     path.write_text('[workload]\nuse = "payments"\n[design]\nmetric = "queries_mean"\n')
     with refused("queries-have-their-metric"):

@@ -45,7 +45,7 @@ from pgassay.analysis.reading.metrics import PARALLEL, TO_BEGIN, UNACCOUNTED, WA
 from pgassay.notes import Note, Value
 from pgassay.plan.model import ALL_ARMS, Plan
 from pgassay.refusals.refusal import DirectoryRefused
-from pgassay.samples.forms.trial import Step, TrialFile
+from pgassay.samples.forms.trial import Load, Step, TrialFile
 from pgassay.samples.stored_parts import StoredTrial
 
 _LENIENT = 0.1
@@ -115,6 +115,7 @@ def measure_trial(
     endpoints = {one.metric for one in plan.endpoints} if plan else set()
     values |= _of_scenarios(scenarios, endpoints)
     values |= statement_means(trial, sources, endpoints)
+    values |= _of_writes(summary.writes)
     whole = replace(whole, level=None, values=values)
     reasons = trial.validity().notes
     return TrialMeasures(
@@ -149,6 +150,14 @@ def _of_scenarios(
         for measure, value in one.quantiles_ms.items()
         if (name := f"{one.scenario}.{measure}") in endpoints
     }
+
+
+def _of_writes(found: Load | None) -> dict[str, float]:
+    """The rate and the latency of the writes that follow a set of queries."""
+    if found is None:
+        return {}
+    values = {"writes_tps": _rate(found.measured), "writes_mean": found.latency_ms.mean}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _other_use(summary: TrialFile) -> OtherUse | None:

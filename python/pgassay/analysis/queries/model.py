@@ -129,6 +129,20 @@ class SetSummary:
 
 
 @dataclass(frozen=True)
+class SchemaPrice:
+    """What a level of the schema costs, against its factor's baseline."""
+
+    factor: str
+    baseline: str
+    level: str
+    made_in_s: float | None
+    """How long its SQL took, once; None where that is not known of this level alone."""
+    baseline_bytes: int | None
+    """Of the whole database at the start of trials; likewise the next one with the level."""
+    bytes: int | None
+
+
+@dataclass(frozen=True)
 class QuerySet:
     """What a run says of a set of queries."""
 

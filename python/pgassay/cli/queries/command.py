@@ -42,6 +42,10 @@ def queries(
     workload: Annotated[
         str | None, option("--workload", "The data: a ready workload, or a folder.", "Data")
     ] = None,
+    writes: Annotated[
+        str | None,
+        option("--writes", "A workload that runs after the queries of each trial.", "Data"),
+    ] = None,
     scale: Annotated[int | None, option("--scale", "Size of the data [1].", "Data", min=1)] = None,
     repeats: Annotated[
         int | None,
@@ -51,7 +55,7 @@ def queries(
         str | None, option("--timeout", "The most that an execution may take [60s].")
     ] = None,
     clients: Annotated[
-        int | None, option("--clients", "Sessions that run the set at the same time [1].", min=1)
+        int | None, option("--clients", "Sessions that run the set, and the writes [1].", min=1)
     ] = None,
     max_blocks: Annotated[
         int | None, option("--max-blocks", "Blocks after which the run ends [24].", min=2)
@@ -79,6 +83,7 @@ def queries(
         copies=copy,
         accept=accept,
         workload=workload,
+        writes=writes,
         load={"repeats": repeats, "timeout": timeout, "clients": clients},
         scale=scale,
         max_blocks=max_blocks,

@@ -31,6 +31,7 @@ class Asked:
     copies: bool
     accept: Sequence[str] | None
     workload: str | None
+    writes: str | None
     scale: int | None
     load: Mapping[str, Any]
     max_blocks: int | None
@@ -60,7 +61,12 @@ def file_text(asked: Asked) -> str:
     )
     tables: dict[str, dict[str, Any]] = {
         "target": {"dsn": asked.dsn, "accept": asked.accept},
-        "workload": {"use": asked.workload, "scale": asked.scale, "queries": str(asked.folder)},
+        "workload": {
+            "use": asked.workload,
+            "scale": asked.scale,
+            "queries": str(asked.folder),
+            "writes": asked.writes,
+        },
         "load": dict(asked.load),
         "factors.postgres": settings,
         "factors.schema": schema,

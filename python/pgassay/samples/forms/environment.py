@@ -144,6 +144,8 @@ class EnvironmentFile(Part, StoredFile):
     """What other programs used of the host before the first trial."""
     sizes: dict[str, DataSize] = Field({})
     """By workload or database."""
+    schema_made_in_s: dict[str, Number] = Field({})
+    """Variant of the schema, with its server where there are several → how long its SQL took."""
     resumed: Items[dict[str, Any]] = ()
     """When the run was resumed, and what was accepted."""
     not_seen: Items[NotSeen] = ()

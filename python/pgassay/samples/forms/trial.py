@@ -176,6 +176,8 @@ class TrialFile(StoredFile):
     ended_ns: int | None = None
     reset: Reset = Reset()
     load: Load
+    writes: Load | None = Field(None, exclude_if=lambda value: value is None)
+    """Of a query set: that of the writes after it."""
     sampler_cost: dict[str, Number] = Field({})
     placement: dict[str, dict[str, str]] = Field({})
     checkpoints_from: str

@@ -6,6 +6,7 @@ for in force, and none after `undo`. Never: runs SQL before its undo is on disk.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import psycopg
@@ -41,14 +42,16 @@ class SchemaVariants:
         """The SQL that is still to run before the schema is as it was built."""
         return [undo_text(change) for change in reversed(self._changes)]
 
-    def add(self, session: Connection, variant: SchemaVariant) -> None:
-        """Tries a variant and its undo, leaving nothing of either, and keeps it."""
+    def add(self, session: Connection, variant: SchemaVariant) -> float:
+        """Tries a variant and its undo, leaving nothing of either, and keeps it; returns how long
+        its SQL took (s)."""
         if len(variant.undo) != len(variant.parts):
             raise TargetRefused("variant-without-undo", variant=variant.name)
         with session.transaction(force_rollback=True):
-            _run(session, variant.parts)
-            _run(session, _backwards(variant))
+            took_s = run_parts(session, variant.parts)
+            run_parts(session, _backwards(variant))
         self._known[variant.name] = variant
+        return took_s
 
     def bring(self, session: Connection, name: str) -> None:
         """Undoes the variant in force, where it is another, and makes this one; "" stands for the
@@ -85,7 +88,7 @@ class SchemaVariants:
             self._changes.append(change)
             self._journal.record(change)
         with session.transaction():
-            _run(session, variant.parts)
+            run_parts(session, variant.parts)
         self._applied = variant
 
 
@@ -106,10 +109,13 @@ def _backwards(variant: SchemaVariant) -> dict[str, str]:
     return dict(list(variant.undo.items())[::-1])
 
 
-def _run(session: Connection, parts: Mapping[str, str]) -> None:
+def run_parts(session: Connection, parts: Mapping[str, str]) -> float:
+    """Runs the parts of a variant, or what takes them back, and returns how long that took (s)."""
+    began = time.monotonic()
     for what, statements in parts.items():
         try:
             with user_path(session):
                 session.execute(statements.encode(), prepare=False)
         except psycopg.Error as error:
             raise target_failure(error, what) from error
+    return time.monotonic() - began

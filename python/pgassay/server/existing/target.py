@@ -175,11 +175,11 @@ class ExistingTarget:
             self._facts = self.facts()
         return self._facts
 
-    def vary(self, variant: SchemaVariant) -> None:
+    def vary(self, variant: SchemaVariant) -> float | None:
         if not self._allow_changes:
             raise TargetRefused("schema-without-allow-changes", variant=variant.name)
         with self._unlimited() as session:
-            self._data.variants.add(session, variant)
+            return self._data.variants.add(session, variant)
 
     def check_settings(self, settings: Mapping[str, str]) -> None:
         if not settings:

@@ -93,8 +93,8 @@ class SeveralTargets:
         for server, home in moving:
             server.occupy(home)
 
-    def vary(self, variant: SchemaVariant) -> None:
-        self._chosen.vary(variant)
+    def vary(self, variant: SchemaVariant) -> float | None:
+        return self._chosen.vary(variant)
 
     def prepare(
         self,

@@ -19,6 +19,7 @@ from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
+from pgassay.server.data.schema_variants import run_parts
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
@@ -149,24 +150,23 @@ class OwnedTarget:
         if self._snapshots:
             cluster.discard()
 
-    def vary(self, variant: SchemaVariant) -> None:
+    def vary(self, variant: SchemaVariant) -> float | None:
         cluster = self._opened()
         if not self._snapshots:
             raise TargetRefused("not-prepared", step="vary")
         if variant.name in self._snapshots:
-            return  # another server that shares them has made it
+            return None  # another server that shares them has made it
         self._snapshots.refuse_without_room(cluster)
         self._chosen = AS_BUILT
         cluster.stop(gently=False)
         self._snapshots.thaw(cluster)
         self._settings().start(self._held, {})
         with for_sql(self.parameters()) as session:
-            for what, statements in variant.parts.items():
-                with as_target_error(what):
-                    session.execute(statements.encode(), prepare=False)
+            took_s = run_parts(session, variant.parts)
         self._settle()
         cluster.stop(gently=True)
         self._snapshots.freeze(cluster, variant.name)
+        return took_s
 
     def prepare(
         self,

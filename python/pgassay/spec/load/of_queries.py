@@ -1,7 +1,8 @@
-"""The load of a query set: one step, which lasts until every query has run often enough.
+"""The load of a query set: one step, which lasts until every query has run often enough; and that
+of the writes after it.
 
 Enters: the `[load]` table, the number of queries. Leaves: the table with a step of an assumed
-length. Never: runs a query.
+length, and that of the writes. Never: runs a query.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from pgassay.spec.load.table import LoadTable
 
 ASSUMED_S = 0.5
 """Of an execution, before one has been measured."""
+
+_OF_WRITES = {"step": 10.0, "warmup": 2.0}
+"""Seconds that the writes of a trial take, unless the file says otherwise."""
 
 
 FEWEST = 3
@@ -33,6 +37,15 @@ def as_step_of_queries(load: LoadTable, queries: int) -> LoadTable:
     otherwise, and its length is assumed."""
     of_each_s = min(ASSUMED_S, load.timeout)
     step: dict[str, object] = {"step": queries * executions_of(load) * of_each_s, "warmup": None}
-    if "clients" not in load.model_fields_set:
-        step["clients"] = (1,)
-    return load.model_copy(update=step)
+    return _with_one_client(load).model_copy(update=step)
+
+
+def as_load_of_writes(load: LoadTable) -> LoadTable:
+    """Returns the table as that of the writes: short, and from as many sessions as the queries."""
+    usual = {key: s for key, s in _OF_WRITES.items() if key not in load.model_fields_set}
+    return _with_one_client(load).model_copy(update=usual)
+
+
+def _with_one_client(load: LoadTable) -> LoadTable:
+    given = "clients" in load.model_fields_set
+    return load if given else load.model_copy(update={"clients": (1,)})

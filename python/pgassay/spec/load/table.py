@@ -73,6 +73,8 @@ ENGINE_KEYS = (
 COMMAND_KEYS = ("warmup_command", "throughput", "latency", "time_limit")
 QUERY_KEYS = frozenset({"repeats", "timeout", "caches", "clients", "settings", "sslmode"})
 """Keys that a query set has; the first three are of it alone."""
+WRITES_KEYS = frozenset({"step", "warmup", "threads", "protocol", "max_tries"})
+"""Keys that a query set has of the writes after it."""
 OF_QUERIES_ALONE = ("repeats", "timeout", "caches")
 REPLAY_KEYS = frozenset(
     {"replay", "speed", "settings", "sslmode", "interval", "busy_poll", "time_limit"}

@@ -14,7 +14,7 @@ from pgassay.refusals.refusal import Refusal
 from pgassay.spec.endpoints import OF_QUERIES, scenario_of, usual_metric
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import EMBEDDED
-from pgassay.spec.load.table import OF_QUERIES_ALONE, QUERY_KEYS
+from pgassay.spec.load.table import OF_QUERIES_ALONE, QUERY_KEYS, WRITES_KEYS
 from pgassay.spec.model import MOST_ARMS, ExperimentFile
 from pgassay.spec.reading.units import to_base
 from pgassay.spec.secrets.redaction import secret_line
@@ -156,8 +156,11 @@ def beside_queries(file: ExperimentFile) -> Iterator[Refusal]:
         for key in OF_QUERIES_ALONE:
             if key in file.load.model_fields_set:
                 yield Refusal("not-without-queries", f"load.{key}")
+        if file.workload.writes is not None:
+            yield Refusal("not-without-queries", "workload.writes")
         return
-    for key in sorted(file.load.model_fields_set - QUERY_KEYS):
+    writes = file.workload.writes is not None
+    for key in sorted(file.load.model_fields_set - QUERY_KEYS - (WRITES_KEYS if writes else set())):
         yield Refusal("not-with-queries", f"load.{key}")
     client = file.factors.client.model_fields_set
     given = {
@@ -177,6 +180,9 @@ def beside_queries(file: ExperimentFile) -> Iterator[Refusal]:
             yield Refusal("endpoint-of-a-query", name=name)
     if file.load.caches == "cold" and file.reset.caches is not Caches.COLD:
         yield Refusal("cold-queries-of-warm-trials")
+    level = file.reset_rule().level
+    if writes and level is not ResetLevel.SNAPSHOT:
+        yield Refusal("writes-without-snapshot", level=level.value)
 
 
 def tls_without_a_network(file: ExperimentFile) -> Iterator[Refusal]:

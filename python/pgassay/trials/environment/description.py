@@ -175,7 +175,15 @@ def measured_by(spec: Spec, environment: Mapping[str, Any]) -> str:
     builds."""
     servers = [environment.get("server"), *(environment.get("servers") or {}).values()]
     builds = [one.get("build") or one.get("version") for one in servers if one]
-    parts = [spec.text, asdict(spec.workload), spec.variants.to_json(), builds, _programs(spec)]
+    parts: list[object] = [
+        spec.text,
+        asdict(spec.workload),
+        spec.variants.to_json(),
+        builds,
+        _programs(spec),
+    ]
+    if spec.writes is not None:
+        parts.append([asdict(one) for one in spec.writes.scenarios])
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
 
 

@@ -59,11 +59,8 @@ def load_notes(
     if result.get("outages"):
         found.append(_away(result["outages"], result["connections"]["count"]))
     # A statement that failed at the source, too, is as it should be.
-    if result["failed"] and (replay is None or replay["failed_here_only"]):
-        first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
-        found.append(Note("trials/load/failed", {"failed": result["failed"], **first}))
-        if (pooled := _pooled(result)) is not None:
-            found.append(pooled)
+    if replay is None or replay["failed_here_only"]:
+        found += failure_notes(result)
     if count := result.get("skipped"):
         skipped = Note("trials/load/transactions-were", {"count": count})
         found.append(Note("trials/load/skipped", {"skipped": skipped}))
@@ -80,6 +77,16 @@ def _pooled(result: Mapping[str, Any]) -> Note | None:
     if replay is None:
         return _POOLED
     return None if replay["failed_here_and_there"] else _POOLED_REPLAY
+
+
+def failure_notes(result: Mapping[str, Any]) -> list[Note]:
+    """Returns notes on transactions of a load that failed."""
+    if not result["failed"]:
+        return []
+    first = {name: result["first_error"][name] for name in ("sqlstate", "message")}
+    found = [Note("trials/load/failed", {"failed": result["failed"], **first})]
+    pooled = _pooled(result)
+    return found if pooled is None else [*found, pooled]
 
 
 def replay_notes(replay: Mapping[str, Any]) -> list[Note]:

@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pgassay import _core
 from pgassay.plan.model import Plan, PlannedTrial
+from pgassay.plan.steps import steps_of
 from pgassay.refusals.refusal import TrialRefused
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters
 from pgassay.spec.arms import spec_of_arm
-from pgassay.spec.experiment import Spec
+from pgassay.spec.experiment import Spec, Writes
 from pgassay.spec.load.of_queries import FEWEST, counted_of
 from pgassay.spec.load.replayed import trace_of
 from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.engine import LoadRequest, as_the_client
 from pgassay.trials.load.engine_load import EngineLoad
-from pgassay.trials.load.group import Generators
+from pgassay.trials.load.group import Generators, OnThisMachine
 from pgassay.trials.load.program.load import CommandLoad, CommandRequest
 from pgassay.trials.load.slices import PARTS, slices_of
 from pgassay.trials.model.columns import PackedTables
@@ -174,6 +175,29 @@ def _open_queries(
     )
     (server,) = servers.values()
     return QueryLoad(request, as_the_client(server, whole.file.load), placement.client)
+
+
+def open_writes(
+    trial: PlannedTrial,
+    whole: Spec,
+    plan: Plan,
+    server: ConnectionParameters,
+    placement: Placement,
+) -> EngineLoad:
+    """Opens the writes that a trial of a query set, which has some, runs last."""
+    spec = spec_of_arm(whole, plan.arm(trial.arm).by_kind)
+    writes = cast(Writes, spec.writes)
+    asked = LoadRequest(
+        scenarios=writes.scenarios,
+        steps=steps_of(writes.load),
+        variables={"scale": spec.file.workload.scale},
+        seed=plan.trial_seed(trial.block),
+        threads=writes.load.threads,
+        protocol=writes.load.protocol,
+        max_tries=writes.load.max_tries,
+    )
+    connection = as_the_client(server, spec.file.load)
+    return EngineLoad(asked, connection, OnThisMachine(), place=placement.client)
 
 
 def engine_request(

@@ -131,6 +131,8 @@ class TrialRecord:
     """Columns of `QUERIES`; empty where the load is no query set."""
     query_plans: Mapping[str, Any] = field(default_factory=dict)
     """The object of query_plans.json; empty where the load is no query set."""
+    writes: Mapping[str, Any] | None = None
+    """Of a query set: the result of the writes after it, if there are any, as of a load."""
     statements: Mapping[str, str] = field(default_factory=dict)
     """queryid → text of the statements that took most."""
     set_by_load: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -26,17 +26,17 @@ from pgassay.spec.experiment import Spec
 from pgassay.trials.guards.guards import OF_THE_HOST, GuardResult, caveats_among, validity_of
 from pgassay.trials.guards.invariants import conditions_of
 from pgassay.trials.guards.thresholds import own_limits
-from pgassay.trials.load.caveats import load_notes, lost_generators, refuse_failed
+from pgassay.trials.load.caveats import failure_notes, load_notes, lost_generators, refuse_failed
 from pgassay.trials.load.group import Generators, OnThisMachine
 from pgassay.trials.load.overriding import overridden
 from pgassay.trials.load.reloading import reloads_of
-from pgassay.trials.load.trial_load import ArmsAtOnce, TrialLoad, open_trial_load
+from pgassay.trials.load.trial_load import ArmsAtOnce, TrialLoad, open_trial_load, open_writes
 from pgassay.trials.model.columns import without_samples
 from pgassay.trials.model.record import FailedTrial, TrialRecord
 from pgassay.trials.plans.capture import plan_notes, plans_of_trial
 from pgassay.trials.run.limits import LimitWatch, Seen
 from pgassay.trials.run.progress import ProgressListener
-from pgassay.trials.run.reset_servers import describe_resets, reset_servers
+from pgassay.trials.run.reset_servers import TrialServer, describe_resets, reset_servers
 from pgassay.trials.run.server_watch import TrialWatch
 from pgassay.trials.run.testbeds import Testbeds
 
@@ -126,12 +126,14 @@ def _run(
     # When everything of the load has been read, so that nothing of it is of our making.
     plans = plans_of_trial(context.spec, plan, reached)
     set_by_load = _set_by_load(trial, context, reached, result)
+    writes = _run_writes(trial, context, servers)
     notes = (
         *context.notes,
         *_load_notes(trial, context, result),
         *caveats_among(results),
         *_notes(watches),
         *plan_notes(plans),
+        *_notes_of_writes(writes),
     )
     first, stored = watches[0], watches[0].stored()
     if len(trials) > 1:  # but for the load's waits, what was sampled is of all arms together
@@ -152,6 +154,7 @@ def _run(
             ended_ns=_core.now_ns(),
             reset=describe_resets(one, servers, testbeds),
             load=own,
+            writes=writes,
             intervals=intervals,
             leading_bits=load.leading_bits,
             kept=load.kept,
@@ -211,6 +214,36 @@ def _run_load(
 
         result = load.run(in_progress, lambda: first.own_transactions() + limits.transactions)
     return result, {} if reloads is None else reloads.described(result["slices"])
+
+
+def _run_writes(
+    trial: PlannedTrial, context: TrialContext, servers: Sequence[TrialServer]
+) -> dict[str, Any] | None:
+    """Run the writes of a query set: last, so that its queries and their readings see the data
+    unchanged. Blocks of a few queries have none."""
+    if context.spec.writes is None or not context.plan.executes_all(trial.block):
+        return None
+    targets = [one.target for one in servers]
+    limits = LimitWatch(context.spec.file.guard, targets, context.seen)
+    with ExitStack() as around:
+        around.callback(limits.close)
+
+        def in_progress(progress: Mapping[str, Any]) -> None:
+            raise_if_interrupted()
+            limits.look()
+            context.listener.loading(progress)
+
+        load = open_writes(
+            trial, context.spec, context.plan, targets[0].parameters(), context.placement
+        )
+        result = load.run(in_progress)
+    refuse_failed(trial.number, result, "")
+    return result
+
+
+def _notes_of_writes(result: Mapping[str, Any] | None) -> list[Note]:
+    found = [] if result is None else failure_notes(result)
+    return [Note.of("trials/run/of-writes", note=note) for note in found]
 
 
 def _guard_results(

@@ -22,6 +22,7 @@ from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.document.text import joined, texts_of
+from pgassay.report.sections.queries.price import price_rows
 from pgassay.report.tables.cells import (
     ABSENT,
     subject,
@@ -46,7 +47,7 @@ def verdicts(context: ReportContext) -> Blocks:
     for at, one in enumerate(found.summaries):
         effects = found.of(one.factor, one.level)
         yield Heading(subject(one)) if len(found.summaries) > 1 else None
-        yield _as_a_whole(context, found, one)
+        yield Facts([*_as_a_whole(context, found, one), *price_rows(context, one)])
         if chart := queries_chart(effects):
             label = str(counts_of(found, one))
             caption = joined(sentence("each_row_is_a", n=found.simultaneous), *cut(chart))
@@ -62,7 +63,7 @@ def most_important(context: ReportContext) -> Blocks:
         return
     for one in found.summaries:
         yield Heading(subject(one)) if len(found.summaries) > 1 else None
-        yield _as_a_whole(context, found, one)
+        yield Facts([*_as_a_whole(context, found, one), *price_rows(context, one)])
         effects = found.of(one.factor, one.level)[:_MOST_ON_A_TERMINAL]
         yield query_table(effects, weighted=found.weighted)
 
@@ -107,7 +108,7 @@ def _seconds(ms: float) -> str:
     return duration(ms / 1000.0)
 
 
-def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> Facts:
+def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> list[tuple[str, str]]:
     rows = [(tr("Queries"), str(counts_of(found, one)))]
     if one.mean_pct is not None:
         rows += [(tr("Geometric mean"), with_interval(one.mean_pct, one.mean_ci95_pct))]
@@ -116,7 +117,7 @@ def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> Fac
         times = " → ".join(write(ms / parts) for ms in (one.baseline_total_ms, one.total_ms))
         change = with_interval(one.total_pct, one.total_ci95_pct)
         rows += [(title, clauses((times, change, tr(one.total_verdict.value))))]
-    return Facts(rows)
+    return rows
 
 
 def _verdict(one: QueryEffect) -> Cell:
