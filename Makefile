@@ -178,13 +178,16 @@ bench-profiles:
 validate: $(DEV)
 	$(BIN)/python -m bench.validate
 
-# Nearly two hours of trials, alone on the machine.
+# Three to four hours of trials, alone on the machine.
 validate-real: $(DEV)
 	$(BIN)/python -m bench.real.aa
 	$(BIN)/python -m bench.real.aa_rounds
 	$(BIN)/python -m bench.real.effect
 	$(BIN)/python -m bench.real.agree
 	$(BIN)/python -m bench.real.warmup
+	$(BIN)/python -m bench.queries.aa
+	$(BIN)/python -m bench.queries.changes
+	$(BIN)/python -m bench.queries.decided
 
 # An sdist and manylinux wheels in dist/, the wheels built from the sdist and tried in an empty
 # environment outside of the checkout. maturin and zig are in an environment of their own.

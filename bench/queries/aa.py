@@ -1,0 +1,150 @@
+"""Sets of queries that nothing changes: how many have a false claim?
+
+Enters: how many sets, or with --stored the figures so far. Leaves: bench/data/real-queries.csv, to
+which each set is added, and docs/measured/validation-real-queries.md. Never: runs a set again that
+the file has.
+
+Each set is a run of its own on a fresh server, by turns with arms that alternate from execution to
+execution and with a trial of each arm. The arms differ in a setting that plans of few tables do not
+ask for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from bench import DATA, MEASURED
+from bench.machine import this_machine
+from bench.queries.runs import ORDERS, Ran, excludes_zero, run_set
+from bench.tables import Aim, page, rate, table
+from pgassay.analysis.compare.model import SAME, Verdict
+
+FIGURES = DATA / "real-queries.csv"
+OUTPUT = MEASURED / "validation-real-queries.md"
+MODES = {"switchback": "alternating", "blocks": "a trial of each arm"}
+BLOCKS = 6
+DESIGN = """
+[reset]
+level = "none"
+[factors.postgres]
+geqo_threshold = [12, 13]
+[design]
+mode = "{mode}"
+min_blocks = {blocks}
+max_blocks = {blocks}
+seed = {seed}
+"""
+_AIM = Aim(0.0, 5.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One set."""
+
+    mode: str
+    seed: int
+    queries: int
+    claims: int
+    """Queries that are called better or worse."""
+    missed: int
+    """Queries whose interval excludes no change."""
+    equivalent: int
+    seconds: float
+    load: float
+
+
+def row_of(mode: str, seed: int, ran: Ran) -> Row:
+    """What one set said, in numbers."""
+    effects = ran.found.effects
+    return Row(
+        mode,
+        seed,
+        len(effects),
+        sum(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in effects),
+        sum(map(excludes_zero, effects)),
+        sum(one.verdict in SAME for one in effects),
+        round(ran.seconds, 1),
+        round(ran.load, 1),
+    )
+
+
+def stored(path: Path) -> list[Row]:
+    """The sets that the file has; none where there is no file."""
+    if not path.exists():
+        return []
+    kinds = {
+        one.name: {"str": str, "int": int, "float": float}[str(one.type)] for one in fields(Row)
+    }
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(**{name: kinds[name](value) for name, value in row.items()})
+            for row in csv.DictReader(file)
+        ]
+
+
+def add(row: Row, path: Path) -> None:
+    """Adds a set to the file."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(asdict(row)), lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerow(asdict(row))
+
+
+def write_page(rows: Sequence[Row], path: Path) -> None:
+    """docs/measured/validation-real-queries.md."""
+    loads = [one.load for one in rows]
+    about = (
+        f"{len(rows)} sets of the 60 short queries in bench/queries/orders, each a run of"
+        f" {BLOCKS} blocks on a fresh embedded PostgreSQL 18 with the tables of `orders`; the arms"
+        " differ in `geqo_threshold` 12 and 13, which no plan of theirs asks for, so that every"
+        f" claim is false. {this_machine()}; load average of a minute {min(loads):g} to"
+        f" {max(loads):g}, from the server and other programs. Made by `make validate-real`; the"
+        " figures are in bench/data/real-queries.csv.\n\n"
+        "At most 5 % of sets may have any claim. In brackets the 95 % interval of the share."
+        " [How a set is judged](../methods/queries.md)."
+    )
+    body = table(
+        ("arms", "sets", "sets with a false claim", "an interval misses", "equivalent"),
+        (_cells(words, [one for one in rows if one.mode == mode]) for mode, words in MODES.items()),
+    )
+    path.write_text(
+        page("Validation: sets of queries on a real server", about, {"": body}), "utf-8"
+    )
+
+
+def _cells(words: str, rows: Sequence[Row]) -> list[str]:
+    sets, queries = len(rows), sum(one.queries for one in rows)
+    return [
+        words,
+        str(sets),
+        rate(sum(one.claims > 0 for one in rows), sets, _AIM),
+        rate(sum(one.missed > 0 for one in rows), sets, _AIM),
+        f"{100 * sum(one.equivalent for one in rows) / queries:.0f} %" if queries else "–",
+    ]
+
+
+def main() -> None:
+    """Runs the sets that the file lacks, and writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", type=int, default=40, help="in all [40]")
+    parser.add_argument("--stored", action="store_true", help="no run: the figures so far")
+    options = parser.parse_args()
+    known = {(one.mode, one.seed) for one in stored(FIGURES)}
+    wanted = [(mode, seed) for seed in range(1, options.sets // 2 + 1) for mode in MODES]
+    for mode, seed in () if options.stored else wanted:
+        if (mode, seed) not in known:
+            text = ORDERS + DESIGN.format(mode=mode, blocks=BLOCKS, seed=seed)
+            row = row_of(mode, seed, run_set(text))
+            add(row, FIGURES)
+            print(row, flush=True)
+    write_page(stored(FIGURES), OUTPUT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+SELECT carrier, count(*) FROM purchase GROUP BY carrier;

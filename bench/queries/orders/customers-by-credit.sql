@@ -1,0 +1,1 @@
+SELECT credit, count(*), sum(balance) FROM customer GROUP BY credit;

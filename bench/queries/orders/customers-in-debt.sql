@@ -1,0 +1,1 @@
+SELECT count(*), sum(balance) FROM customer WHERE balance > 0;

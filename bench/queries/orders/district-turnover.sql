@@ -1,0 +1,1 @@
+SELECT sum(amount), count(*) FROM purchase_line WHERE warehouse_id = 1 AND district_id = 2;

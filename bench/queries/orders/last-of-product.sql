@@ -1,0 +1,1 @@
+SELECT max(purchase_id) FROM purchase_line WHERE product_id = 27182;

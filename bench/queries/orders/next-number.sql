@@ -1,0 +1,1 @@
+SELECT next_purchase, tax FROM district WHERE warehouse_id = 1 AND id = 8;

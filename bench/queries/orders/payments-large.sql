@@ -1,0 +1,1 @@
+SELECT count(*) FROM payment WHERE amount > 5000;

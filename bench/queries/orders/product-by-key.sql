@@ -1,0 +1,1 @@
+SELECT name, price, note FROM product WHERE id = 4711;

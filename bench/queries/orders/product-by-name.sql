@@ -1,0 +1,1 @@
+SELECT id, price FROM product WHERE name = 'product 3c59dc048e88';

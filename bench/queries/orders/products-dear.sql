@@ -1,0 +1,1 @@
+SELECT id, name, price FROM product ORDER BY price DESC, id LIMIT 20;

@@ -1,0 +1,1 @@
+SELECT product_id, quantity FROM stock WHERE quantity < 11;

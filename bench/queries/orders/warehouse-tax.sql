@@ -1,0 +1,1 @@
+SELECT name, tax FROM warehouse WHERE id = 1;
