@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pgassay.refusals.refusal import Refusal, found_by, refuse
 from pgassay.spec.experiment import Spec, Writes
+from pgassay.spec.factors.tables import named_as_stored
 from pgassay.spec.factors.variants import Variants, read_variants
 from pgassay.spec.load.of_queries import as_load_of_writes, as_step_of_queries
 from pgassay.spec.load.replayed import as_step, trace_of
@@ -113,6 +114,9 @@ def parse_spec(
         if first is None:
             first = _workload(file, beside, source, roots)
         materials = (first, variants)
+    else:
+        stored = (materials[1].schema, materials[1].scripts)
+        file = file.model_copy(update={"factors": named_as_stored(file.factors, stored)})
     given = seed if seed is not None else file.design.seed
     of_writes = None
     if file.workload.writes is not None:

@@ -8,7 +8,7 @@ Never: reads the files that levels name (variants.py does), or checks levels aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
@@ -24,6 +24,8 @@ from pgassay.spec.settings.catalogue import SettingNames
 LONGEST = 60
 UNCHANGED = "unchanged"
 """The name of the level "": the workload's own script, or the schema as built."""
+_FORMERLY = "as it is"
+"""What stored runs of earlier versions call it."""
 
 
 def named_levels(value: Any, names_of: Callable[[Sequence[Any]], Sequence[str]]) -> dict[str, Any]:
@@ -268,3 +270,28 @@ class FactorsTable(Table):
     host: Annotated[dict[str, Levels], DottedNames] = Field(
         default_factory=dict, description="knobs of the server's host, NAME = levels"
     )
+
+
+def named_as_stored(
+    factors: FactorsTable, stored: Collection[Mapping[str, Mapping[str, Any]]]
+) -> FactorsTable:
+    """Returns the table with the names that the levels of a stored run have; `stored` are levels by
+    factor and name."""
+    former = {
+        factor
+        for kind in stored
+        for factor, levels in kind.items()
+        if _FORMERLY in levels and UNCHANGED not in levels
+    }
+
+    def named(table: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        return {
+            factor: {
+                _FORMERLY if name == UNCHANGED and factor in former else name: level
+                for name, level in levels.items()
+            }
+            for factor, levels in table.items()
+        }
+
+    found = {"schema_": named(factors.schema_), "scenarios": named(factors.scenarios)}
+    return factors.model_copy(update=found)
