@@ -88,7 +88,8 @@ def _of_calls(context: ReportContext, found: QuerySet) -> str:
         source = sentence("calls_are_counted")
     else:
         source = sentence("calls_are_counted_for", time=duration(3600.0 * hours))
-    return f"{source} {sentence('without_calls', n=unknown)}" if unknown else source
+    others = sentence("without_calls", n=unknown)
+    return f"{source} {others}" if unknown else source
 
 
 def _total(context: ReportContext, found: QuerySet) -> tuple[str, float, Callable[[float], str]]:
