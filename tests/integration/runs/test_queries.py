@@ -69,7 +69,7 @@ def test_an_index_has_its_price_in_writes_room_and_time_beside_its_gain(tmp_path
         "[factors.schema]\nindex = ['', 'CREATE INDEX ON item (id)']\n"
         "[design]\nmin_blocks = 2\nmax_blocks = 2\n"
     )
-    done = pgassay("run", spec, "--out", run, "--json", "--gate", "writes.tps>-99.9%")
+    done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     stored = RunDirectory.open(run)
     for number in stored.finished():

@@ -13,8 +13,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pgassay.analysis.curves.model import EffectByHalf
-from pgassay.analysis.model import Analysis, Answer, Behaviour, RunNoise, not_stored
+from pgassay.analysis.model import Analysis, Answer, Behaviour, Explanation, RunNoise, not_stored
 from pgassay.analysis.noise.model import Calibration
+from pgassay.analysis.queries.model import SchemaPrice
 from pgassay.findings.model import Finding
 from pgassay.stored_model import dataclass_with_notes
 
@@ -32,6 +33,7 @@ class _Read:
     findings: tuple[Finding, ...]
     by_half: tuple[EffectByHalf, ...]
     calibration: Calibration | None
+    schema_prices: tuple[SchemaPrice, ...]
 
 
 def stored_answer(stored: Mapping[str, Any]) -> tuple[Analysis, tuple[Finding, ...]]:
@@ -43,6 +45,7 @@ def stored_answer(stored: Mapping[str, Any]) -> tuple[Analysis, tuple[Finding, .
             "answer": {name: stored[name] for name in own},
             "findings": [_finding(one) for one in stored["findings"]],
             "by_half": stored["by_half"],
+            "schema_prices": stored["schema_prices"],
             "calibration": stored["calibration"],
         },
     )
@@ -57,7 +60,8 @@ def stored_answer(stored: Mapping[str, Any]) -> tuple[Analysis, tuple[Finding, .
     )
     behaviour = Behaviour(by_half=found.by_half)
     noise = RunNoise(calibration=found.calibration)
-    return Analysis(found.answer, behaviour, noise), findings
+    explanation = Explanation(schema_prices=found.schema_prices)
+    return Analysis(found.answer, behaviour, noise, explanation), findings
 
 
 def _finding(stored: Mapping[str, Any]) -> dict[str, Any]:
