@@ -48,6 +48,18 @@ def test_settings_and_sql_are_told_apart_and_commas_in_brackets_stay(tmp_path: P
     assert [one.name for one in spec.workload.scenarios] == ["a"]
 
 
+def test_long_sql_is_named_by_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1")
+    first, second = (
+        f"CREATE INDEX ON t (a, b) INCLUDE (c, d, e) WHERE f = 'x' AND g > {n}" for n in "12"
+    )
+    text = file_text(asked(tmp_path, f"index=,{first},{second}", workload="payments"))
+    parse_spec(text, source="pgassay queries", beside=tmp_path)
+    short = "CREATE INDEX ON t (a, b) INCLUDE (c, d, e) WHERE f = '…"
+    levels = {"unchanged": "", short: first, f"{short} (3)": second}
+    assert tomllib.loads(text)["factors"]["schema"]["index"] == levels
+
+
 def test_sql_on_a_server_of_the_users_takes_a_copy(tmp_path: Path) -> None:
     vary = "by-a=,CREATE INDEX ON t (a)"
     with refused("sql-without-copy"):

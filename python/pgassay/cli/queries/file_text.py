@@ -14,6 +14,7 @@ from typing import Any
 
 from pgassay.refusals.refusal import Refusal
 from pgassay.spec.factors.sql_words import starts_as_sql
+from pgassay.spec.factors.tables import LONGEST, UNCHANGED
 from pgassay.spec.reading.tables import toml_key, toml_literal
 from pgassay.spec.settings.catalogue import entries_of
 from pgassay.spec.stopping import LEAST_BLOCKS
@@ -46,7 +47,7 @@ def file_text(asked: Asked) -> str:
         if _is_setting(name) or not any(map(starts_as_sql, levels)):
             settings[name] = levels
         else:
-            schema[name] = levels
+            schema[name] = _of_schema(levels)
     for name, levels in settings.items():
         if sql := next((one for one in levels if starts_as_sql(one) and " " in one), None):
             raise Refusal("setting-named-for-sql", f"--vary {name}=…", name=name, sql=sql)
@@ -89,6 +90,18 @@ def _factor(text: str) -> tuple[str, list[str]]:
     if not equals or not name.strip():
         raise Refusal("factor-form", f"--vary {text!r}")
     return name.strip(), _levels(levels)
+
+
+def _of_schema(levels: Sequence[str]) -> Sequence[str] | Mapping[str, str]:
+    """SQL that is too long to be the name of its level is named by its beginning."""
+    if all(len(one) <= LONGEST for one in levels):
+        return levels
+    named: dict[str, str] = {}
+    for sql in levels:
+        words = " ".join(sql.split()) or UNCHANGED
+        name = words if len(words) <= LONGEST else f"{words[: LONGEST - 6]}…"
+        named[f"{name} ({len(named) + 1})" if name in named else name] = sql
+    return named
 
 
 def _is_setting(name: str) -> bool:
