@@ -45,9 +45,11 @@ def account(
 ) -> tuple[Accounting, ...]:
     """Accounts for each level against its factor's baseline, over whole trials.
 
-    None of an A/A run, nor where the arms alternate, because waits are known by trial.
+    None of an A/A run, nor where the arms alternate, because waits are known by trial, nor of a set
+    of queries, of which each has its own time and plan.
     """
-    parts = () if plan.calibrates or plan.alternates else _parts(trials)
+    is_split = not (plan.calibrates or plan.alternates or plan.queries)
+    parts = _parts(trials) if is_split else ()
     if not parts:
         return ()
     rule, alpha = rule_of(plan), secondary_alpha(comparisons)

@@ -172,7 +172,7 @@ def _named(part: TimePart) -> Term:
 
 
 def _too_much(one: Accounting) -> Iterator[Note]:
-    """Arms whose parts sum to more than their transactions took."""
+    """Arms whose parts sum to more than their transactions took, by more than sampling errs."""
     rest = one.parts[-1]
     for level, missing, interval in zip(
         (one.baseline, one.level),
@@ -180,7 +180,6 @@ def _too_much(one: Accounting) -> Iterator[Note]:
         one.unaccounted_ci95_ms,
         strict=True,
     ):
-        if round(missing, TIME_DIGITS) < 0.0:
-            form = "beyond" if interval is not None and interval[1] < 0.0 else "within"
+        if round(missing, TIME_DIGITS) < 0.0 and interval is not None and interval[1] < 0.0:
             subject = f"{one.factor} = {level}"
-            yield Note.of(f"{_RULE}/texts.{form}", subject=subject, size=-missing)
+            yield Note.of(f"{_RULE}/texts.beyond", subject=subject, size=-missing)

@@ -32,7 +32,8 @@ _COLUMNS = (
 
 @section("answer/why", "Why")
 def why(context: ReportContext) -> Blocks:
-    """Explanations of a verdict; an A/A run and a single arm have none."""
+    """Explanations of a verdict; an A/A run and a single arm have none, and of a set of queries
+    each is explained by its plan."""
     if not context.analysis.answer.judged() or context.of_kind(FindingKind.CALIBRATION):
         return
     said = [one for one in context.of_kind(FindingKind.EXPLANATION) if one.comparison is None]
@@ -45,6 +46,8 @@ def why(context: ReportContext) -> Blocks:
     yield differences
     if accounting or differences:
         yield note(_DIFFERENCES, *(_PARTS if accounting else ()))
+    elif context.plan.queries:
+        return
     elif context.plan.alternates:
         yield Paragraph(sentence("costs_and_waits_are"))
     else:
