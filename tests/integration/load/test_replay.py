@@ -114,10 +114,9 @@ def test_a_statement_is_due_when_its_predecessor_has_answered(dsn: str, tmp_path
 
 
 def test_speed_divides_the_time_of_the_trace(dsn: str, tmp_path: Path) -> None:
-    rows = [Row(0, 0, "simple", "SELECT 1"), Row(0, 1_000_000, "simple", "SELECT 1")]
+    rows = [Row(0, 0, "simple", "SELECT 1"), Row(0, 10_000_000, "simple", "SELECT 1")]
     trace = write_trace(tmp_path / "t.parquet", rows)
-    assert 0.25 <= replayed(dsn, trace, 4.0)["duration_s"] < 1.0
-    assert replayed(dsn, trace, 1.0)["duration_s"] >= 1.0
+    assert 1.0 <= replayed(dsn, trace, 10.0)["duration_s"] < 10.0
 
 
 def test_no_more_sessions_are_open_than_at_the_source(dsn: str, tmp_path: Path) -> None:
