@@ -172,7 +172,7 @@ def _named(part: TimePart) -> Term:
 
 
 def _too_much(one: Accounting) -> Iterator[Note]:
-    """Arms whose parts sum to more than their transactions took, by more than sampling errs."""
+    """Arms whose parts sum to more than their transactions took, beyond the noise of sampling."""
     rest = one.parts[-1]
     for level, missing, interval in zip(
         (one.baseline, one.level),
