@@ -133,17 +133,17 @@ def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
         assert_nothing_open(run)
 
 
-def test_a_workload_that_the_server_refuses_is_reported_with_its_file(
+def test_a_workload_that_the_server_refuses_is_reported_with_its_file_and_line(
     tmp_path: Path, no_server_left: Path
 ) -> None:
     folder = shop_workload(tmp_path, "SELECT 1;\n")
-    (folder / "data.sql").write_text("INSERT INTO itme VALUES (1);")
+    (folder / "data.sql").write_text("SELECT 1;\nINSERT INTO itme VALUES (1);\n")
     spec = tmp_path / "shop.toml"
     spec.write_text("[workload]\nuse = 'shop'\n")
     done = pgassay("run", spec, "--out", tmp_path / "run")
     assert done.returncode == 1
     assert last_line(done.stderr) == (
-        'pgassay: building shop at scale 1: data.sql: relation "itme" does not exist'
+        'pgassay: building shop at scale 1: data.sql, line 2: relation "itme" does not exist'
     )
     del no_server_left
 

@@ -340,22 +340,27 @@ def refused(error: psycopg.Error, password: str | None = None) -> ConnectionRefu
     return NotConnected(code, sqlstate=error.sqlstate, why=line)
 
 
-def target_failure(error: psycopg.Error, doing: str) -> TargetError:
-    """A statement that failed, with what it was for. Where the connection was lost no server gave
-    an SQLSTATE; it is connection_failure then."""
+def target_failure(error: psycopg.Error, doing: str, sql: str = "") -> TargetError:
+    """A statement that failed, with what it was for, and the line where the server says it and
+    `sql` has several. Where the connection was lost no server gave an SQLSTATE; it is
+    connection_failure then."""
+    position = int(error.diag.statement_position or 0)
+    if position and "\n" in sql:
+        line = 1 + sql.count("\n", 0, position - 1)
+        doing += f", line {line}"
     lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
     sqlstate = CONNECTION_FAILURE if lost else error.sqlstate
     return TargetRefused("request-failed", sqlstate=sqlstate, doing=doing, why=one_line(error))
 
 
 @contextmanager
-def as_target_error(doing: str) -> Iterator[None]:
+def as_target_error(doing: str, sql: str = "") -> Iterator[None]:
     """Turns errors of psycopg, while the block lasts, into TargetErrors that say what was being
-    done."""
+    done, and in which line of `sql`, the text that was sent."""
     try:
         yield
     except psycopg.Error as error:
-        raise target_failure(error, doing) from error
+        raise target_failure(error, doing, sql) from error
 
 
 def _connected(secret: str | None, /, **arguments: Any) -> BoundedSession:

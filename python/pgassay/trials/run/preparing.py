@@ -179,7 +179,7 @@ def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
             connection.execute("SELECT pg_catalog.setseed(%s)", (drawn,))
         for file in ("schema", "data"):
             statements = dataset.schema_sql if file == "schema" else dataset.data_sql
-            with as_target_error(f"building {dataset.name}: {file}.sql"):
+            with as_target_error(f"building {dataset.name}: {file}.sql", statements):
                 connection.execute(statements.encode())
 
     return build
