@@ -25,6 +25,7 @@ from support.servers.lab import (
     installation_named,
 )
 from support.servers.pool import ServerPool, server_pool
+from support.servers.template import clusters_from_templates
 from support.servers.untouched import left_untouched
 
 
@@ -33,6 +34,13 @@ def lenient_guards() -> Iterator[None]:
     """Other tests that use the host at the same time make no trial invalid."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGASSAY_GUARDS", str(Path(__file__).parents[1] / "data" / "guards.toml"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def copied_clusters() -> Iterator[None]:
+    """initdb makes each kind of cluster once."""
+    with clusters_from_templates():
         yield
 
 
