@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from bench import MEASURED
 from bench.machine import load_average, this_machine
-from bench.queries.runs import ORDERS, Ran, run_set
+from bench.queries.runs import QUERIES, Ran, run_set
 from bench.tables import page, table
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.queries.model import QueryEffect
@@ -42,7 +42,7 @@ DESIGN = "[design]\nmin_blocks = 6\nmax_blocks = {blocks}\nseed = 1\n"
 
 def text_of(change: str, blocks: int) -> str:
     """The experiment of one change."""
-    tables = ORDERS
+    tables = QUERIES
     if "jit" in change:
         tables = tables.replace("version = 18", f'bin = "{WITH_JIT}"')
         tables = tables.replace(COSTS, f"{COSTS}\njit_above_cost = 1000")

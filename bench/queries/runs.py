@@ -20,7 +20,7 @@ from pgassay.trials.run.progress import ProgressListener
 from pgassay.workflows.pipeline import run_experiment
 
 BESIDE = Path(__file__).parent
-ORDERS = """
+QUERIES = """
 [target]
 version = 18
 [settings.postgres]
@@ -28,8 +28,6 @@ shared_buffers = "512MB"
 [workload]
 use = "orders"
 queries = "./orders"
-[load]
-repeats = 2
 """
 """The 60 queries of this folder; what varies and the design follow."""
 
