@@ -134,8 +134,9 @@ def write_page(rows: Sequence[Row], path: Path) -> None:
         " differ in `geqo_threshold` 12 and 13, which no plan of theirs asks for, or in an index"
         " on `quantity < 0`, which no query can use, so that every claim is false. Executions are"
         " as many as a first trial chooses, where nothing else is said."
-        f" {this_machine()}; load average of a minute {min(loads):g} to {max(loads):g}, from the server and other programs. Made by `make validate-real`; the"
-        " figures are in bench/data/real-queries.csv.\n\n"
+        f" {this_machine()}; load average of a minute {min(loads):g} to {max(loads):g}, from the"
+        " server and other programs. Made by `make validate-real`; the figures are in"
+        " bench/data/real-queries.csv.\n\n"
         "At most 5 % of sets may have any claim. In brackets the 95 % interval of the share."
         " [How a set is judged](../methods/queries.md)."
     )
