@@ -53,6 +53,16 @@ class TargetTable(HostAccess):
         (), description="existing server: signs of production that may be there"
     )
 
+    backup_rate: Annotated[MemorySize, Field(ge=32 * 1024, le=2**30)] | None = Field(
+        None,
+        description="existing server that is copied: the most that its base backup reads in a"
+        " second, such as '50MB' (32kB to 1GB)",
+    )
+    backup_checkpoint: Literal["spread", "fast"] = Field(
+        "spread",
+        description="existing server that is copied: the checkpoint that its base backup begins"
+        " with, spread over time as its own are, or as fast as its disk writes",
+    )
     fleet: FleetTable | None = None
 
     @field_validator("accept")
@@ -71,6 +81,12 @@ class TargetTable(HostAccess):
         if self.accept and not self.is_existing:
             raise UnfitValue("not-without-server", key="accept", wanted=self._lacks)
         return self
+
+    @property
+    def backup_options(self) -> tuple[str, ...]:
+        """Returns pg_basebackup's options for how hard it may press the server."""
+        rate = () if self.backup_rate is None else (f"--max-rate={self.backup_rate // 1024}k",)
+        return (f"--checkpoint={self.backup_checkpoint}", *rate)
 
     @property
     def is_existing(self) -> bool:

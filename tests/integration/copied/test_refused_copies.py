@@ -36,7 +36,8 @@ def replication_rule(server: LabServer) -> Iterator[None]:
 
 
 def refusal(dsn: str, journal: RecordingJournal, **options: object) -> str:
-    origin = ServerCopy(dsn, **{"accept": ACCEPTED, **options})  # type: ignore[arg-type]
+    fast = {"accept": ACCEPTED, "backup": ("--checkpoint=fast",)}
+    origin = ServerCopy(dsn, **{**fast, **options})  # type: ignore[arg-type]
     with (
         closing(OwnedTarget(origin, journal)) as target,
         pytest.raises(TargetError) as refused,

@@ -43,6 +43,7 @@ def files_of(server: DebianServer) -> dict[str, str]:
 def spec_of(folder: Path, server: DebianServer) -> Path:
     target = (
         f"[target]\ndsn = '{server.dsn()}'\naccept = ['commits', 'sessions']\n"
+        "backup_checkpoint = 'fast'\nbackup_rate = '1GB'\n"
         "[reset]\nlevel = 'snapshot'"
     )
     return spec_file(folder, target=target)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -25,6 +26,7 @@ from support.servers.lab import SECRET, LabServer, RecordingJournal, scalar
 from support.servers.sessions import connect
 
 ACCEPTED = ("commits", "sessions")
+FAST = ("--checkpoint=fast",)
 ROLE, DATABASE = 'app "user"; --', 'shop\'s $db "1"'
 
 
@@ -34,6 +36,22 @@ def add_order(session: Connection) -> None:
 
 def make_orders(session: Connection) -> None:
     session.execute("CREATE TABLE public.orders AS SELECT i FROM generate_series(1, 5000) i")
+
+
+WAYS_OUT = """
+CREATE EXTENSION postgres_fdw;
+CREATE EXTENSION dblink;
+CREATE SERVER "other one" FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere');
+CREATE USER MAPPING FOR PUBLIC SERVER "other one" OPTIONS (password 'hidden');
+CREATE USER MAPPING FOR CURRENT_USER SERVER "other one" OPTIONS (password 'hidden');
+CREATE FOREIGN TABLE far (i int) SERVER "other one" OPTIONS (table_name 'orders');
+CREATE SUBSCRIPTION news CONNECTION 'host=/nowhere' PUBLICATION news WITH (connect = false);
+"""
+AWAY_AGAIN = """
+DROP EXTENSION postgres_fdw, dblink CASCADE;
+ALTER SUBSCRIPTION news SET (slot_name = NONE);
+DROP SUBSCRIPTION news;
+"""
 
 
 @pytest.fixture(params=["debian-15", pytest.param("embedded-18", marks=pytest.mark.heavy)])
@@ -80,7 +98,7 @@ def state_of(admin: Callable[[], Connection]) -> object:
 
 
 def copy_of(dsn: str, journal: RecordingJournal, **options: object) -> OwnedTarget:
-    origin = ServerCopy(dsn, accept=ACCEPTED, **options)  # type: ignore[arg-type]
+    origin = ServerCopy(dsn, accept=ACCEPTED, backup=FAST, **options)  # type: ignore[arg-type]
     return OwnedTarget(origin, journal, kind="copied")
 
 
@@ -181,6 +199,34 @@ def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
     assert list(own_base.iterdir()) == []
 
 
+@pytest.mark.parametrize("original", ["debian-15"], indirect=True)
+def test_a_copy_reaches_no_other_server_by_foreign_tables_and_subscriptions(
+    original: tuple[str, Callable[[], Connection]], own_base: Path, journal: RecordingJournal
+) -> None:
+    dsn, admin = original
+    with admin() as session:
+        for command in WAYS_OUT.split(";\n"):
+            session.execute(command.encode())
+    with closing(copy_of(dsn, journal)) as target:
+        target.open()
+        target.prepare(nothing, {})
+        notes = target.reset({}).notes
+        assert {"server/copied/cut-off", "server/copied/reaches-out"} <= {one.code for one in notes}
+        with closing(target.connect()) as session:
+            with pytest.raises(psycopg.Error, match="has no handler"):
+                session.execute("INSERT INTO public.far VALUES (1)")
+            session.rollback()
+            with pytest.raises(psycopg.Error, match="user mapping not found"):
+                session.execute("SELECT public.dblink_connect('other one')")
+            session.rollback()
+            left = "SELECT count(*) FROM pg_subscription WHERE subenabled OR subslotname <> ''"
+            assert scalar(session, left) == 0
+    with admin() as session:
+        assert scalar(session, "SELECT count(*) FROM pg_user_mappings") == 2
+        for command in AWAY_AGAIN.split(";\n"):
+            session.execute(command.encode())
+
+
 def content_of(file: Path) -> bytes:
     """What is in a file, nothing where it is gone."""
     try:
@@ -213,7 +259,7 @@ def test_several_copies_start_from_one_backup_though_the_original_changes_meanwh
     original: tuple[str, Callable[[], Connection]], own_base: Path, journal: RecordingJournal
 ) -> None:
     dsn, admin = original
-    copy = ServerCopy(dsn, accept=ACCEPTED, servers=2)
+    copy = ServerCopy(dsn, accept=ACCEPTED, servers=2, backup=FAST)
     target = make_several({"": copy}, journal=journal, first=Testbed(arm="A"), side_by_side=True)
     with closing(target):
         target.open()

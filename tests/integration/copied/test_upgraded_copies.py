@@ -90,7 +90,13 @@ def copies(
 ) -> SeveralTargets:
     of_level = {str(one): one for one in chosen}
     levels = Versions(of_level, how)
-    copy = ServerCopy(dsn, accept=ACCEPTED, servers=len(chosen), versions=levels)
+    copy = ServerCopy(
+        dsn,
+        accept=ACCEPTED,
+        servers=len(chosen),
+        versions=levels,
+        backup=("--checkpoint=fast",),
+    )
     made = {name: copy.at(name) for name in of_level}
     target = make_several(made, journal=journal, first=Testbed(next(iter(made))))
     assert isinstance(target, SeveralTargets)
@@ -197,6 +203,7 @@ question = "What does 18 do to a join of a table with itself?"
 [target]
 dsn = '{dsn}'
 accept = ["commits", "sessions"]
+backup_checkpoint = "fast"
 [workload]
 use = "joined"
 [factors.target]

@@ -80,6 +80,8 @@ def _preview_server(spec: Spec, plan: Plan) -> Preview | None:
             installed=spec.workload.installed,
             side_by_side=plan.side_by_side,
             server_memory=spec.file.placement.server_memory,
+            backup_rate=target.backup_rate,
+            fast_checkpoint=target.backup_checkpoint == "fast",
         )
     preview = preview_existing(
         target.dsn,

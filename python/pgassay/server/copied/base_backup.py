@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from psycopg import pq
@@ -40,8 +41,9 @@ DROPPED = (
 class BaseBackup:
     """One server's base backup, for one owned server or for several with the same data."""
 
-    def __init__(self, *, shared: bool) -> None:
-        self._shared = shared
+    def __init__(self, *, shared: bool, options: Sequence[str] = ()) -> None:
+        """`options` are pg_basebackup's, for how hard it may press the server."""
+        self._shared, self._options = shared, options
         self._kept: Path | None = None
         """The backup that later servers are copied from."""
 
@@ -54,7 +56,7 @@ class BaseBackup:
         workspace.aside.mkdir(mode=0o700, exist_ok=True)
         data = workspace.aside / "data"
         if self._kept is None or not self._kept.exists():
-            _take(installation, parameters, data)
+            _take(installation, parameters, data, self._options)
             for name in DROPPED:
                 (data / name).unlink(missing_ok=True)
             if self._shared:
@@ -70,14 +72,19 @@ class BaseBackup:
             shutil.rmtree(workspace.aside)
 
 
-def _take(installation: Installation, parameters: ConnectionParameters, data: Path) -> None:
+def _take(
+    installation: Installation,
+    parameters: ConnectionParameters,
+    data: Path,
+    options: Sequence[str],
+) -> None:
     if parameters.libpq.get("sslpassword"):
         raise TargetRefused("key-password-for-a-copy")
     shutil.rmtree(data, ignore_errors=True)
     program = installation.program("pg_basebackup")
     command: list[str | Path] = [program, "-D", data, "-d", connection_words(parameters)]
     # No slot: a source that is written to should keep no WAL for us. No sync: `freeze` sees to it.
-    command += ["--wal-method=stream", "--no-slot", "--checkpoint=fast"]
+    command += ["--wal-method=stream", "--no-slot", *options]
     command += ["--no-sync", "--no-manifest", "--no-password"]
     environment = clean_environment(os.environ, installation.libraries)
     if parameters.password is not None:

@@ -8,11 +8,12 @@ setting that names a place or another system: left_out.toml lists these, with re
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from pgassay.notes import Note
 from pgassay.server.protocol import Context, Setting
@@ -97,6 +98,12 @@ def _names(value: str) -> Iterator[str]:
 
 
 @cache
-def left_out() -> Mapping[str, Mapping[str, str]]:
-    """Returns the tables of left_out.toml: why a setting or library is not taken over, by name."""
+def left_out() -> Mapping[str, Any]:
+    """Returns the tables of left_out.toml: why a setting or library is not taken over, by name, and
+    the names of extensions that are taken over though they reach other systems."""
     return tomllib.loads((files(__package__) / "left_out.toml").read_text("utf-8"))
+
+
+def reaching_extensions() -> Collection[str]:
+    """Returns the extensions whose functions open connections of their own."""
+    return frozenset(left_out()["extensions"]["reaching"])

@@ -24,11 +24,13 @@ PG_UPGRADE_S = 10.0
 """The files are linked, so this is for initdb and the catalogs of a few hundred tables."""
 
 
-def setup_s(source: Source) -> float | None:
-    """Returns seconds for the base backup and the copies of all levels; None without levels."""
+def setup_s(source: Source, backup_rate: int | None = None) -> float | None:
+    """Returns seconds for the base backup, of so many bytes a second at most, and the copies of all
+    levels; None without levels."""
     if not source.versions.of_level:
         return None
-    return source.size / BACKUP_RATE + sum(making_s(source, one) for one in source.programs)
+    rate = min(BACKUP_RATE, backup_rate or BACKUP_RATE)
+    return source.size / rate + sum(making_s(source, one) for one in source.programs)
 
 
 def making_s(source: Source, level: str) -> float:

@@ -3,12 +3,14 @@
 Enters: the existing server's connection string, accepted signs of production, `target.bin`, the
 versions or builds that copies run with. Leaves: a data directory with that server's data and
 settings, and sessions of the same user in the same database.
-Never: changes the existing server, or lets the copy reach its neighbours (left_out.toml).
+Never: changes the existing server, or lets the copy reach its neighbours: by settings and libraries
+(left_out.toml), foreign servers or subscriptions (upgrade.py). Functions that open connections of
+their own (dblink, http, untrusted languages) are named, and not kept from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,7 @@ from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
 from pgassay.server.copied.source import Source, extensions_in, find_source
-from pgassay.server.copied.upgrade import Upgrade, update_extensions
+from pgassay.server.copied.upgrade import Upgrade, cut_off, update_extensions
 from pgassay.server.copied.versions import OWN_VERSION, Versions, release
 from pgassay.server.data.installed_tables import search_path
 from pgassay.server.data.schema import SEARCH_PATH, vacuum_schema
@@ -57,9 +59,10 @@ class ServerCopy:
         overrides: Mapping[str, str] = NOTHING,
         installed: InstalledTables | None = None,
         versions: Versions = OWN_VERSION,
+        backup: Sequence[str] = (),
     ) -> None:
         """`overrides` replace settings of the original from the first start on: this host may have
-        less memory than the original's."""
+        less memory than the original's. `backup` are options of pg_basebackup."""
         self._overrides = overrides
         self._path = SEARCH_PATH if installed is None else search_path(installed)
         self._dsn = dsn
@@ -67,7 +70,7 @@ class ServerCopy:
         self._bin = bin_directory
         self._versions = versions
         self._copies = copies_of(servers, schema_variants, side_by_side=side_by_side)
-        self._backup = BaseBackup(shared=servers > 1)
+        self._backup = BaseBackup(shared=servers > 1, options=backup)
         self._looked: dict[str, Source] = {}
         """The server as it was found, for the copies of all levels."""
         self._kept: dict[str, tuple[Path, tuple[Note, ...]]] = {}
@@ -132,10 +135,11 @@ class ServerCopy:
         cluster.stop(gently=True)
 
     def complete(self, cluster: Cluster) -> None:
-        """The workload's schema, leave for the user to see what samplers look at, and extensions as
-        the programs of this copy have them."""
+        """No way to other servers; the workload's schema, leave for the user to see what samplers
+        look at, and extensions as the programs of this copy have them."""
         if self._source.changes_files(self._level):
             update_extensions(cluster, self._source)
+        cut_off(cluster, self._source)
         user = sql.Identifier(self._source.parameters.user)
         schema = sql.Identifier(SCHEMA)
         with (

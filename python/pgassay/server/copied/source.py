@@ -21,7 +21,7 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import TargetRefused, found_by, refuse
 from pgassay.server.connection.session import as_target_error, connect, refused, resolve
 from pgassay.server.copied.base_backup import replication_words
-from pgassay.server.copied.carried import Carried, carry
+from pgassay.server.copied.carried import Carried, carry, reaching_extensions
 from pgassay.server.copied.requirements import (
     has_library,
     refuse_without_locales,
@@ -76,6 +76,8 @@ class Source:
     """Those of the database, with their versions."""
     unlogged: int
     """Unlogged tables of the database; a base backup has them empty."""
+    foreign_servers: tuple[str, ...] = ()
+    """Those of the database."""
 
     def carried(self, programs: Installation) -> Carried:
         """Returns what a copy takes over that these programs run: libraries that all copies
@@ -98,6 +100,10 @@ class Source:
                     dbname=self.parameters.dbname,
                 )
             )
+        if self.foreign_servers:
+            found.append(Note.of("server/copied/cut-off", names=self.foreign_servers))
+        if reaching := tuple(name for name in self.extensions if name in reaching_extensions()):
+            found.append(Note.of("server/copied/reaches-out", names=reaching))
         if level:
             found.append(self.way(level))
         if programs.major >= CHECKSUMS_FROM > self.installation.major and not self.shape.checksums:
@@ -168,6 +174,7 @@ def source_of(
         read_settings(session),
         extensions_in(session),
         facts["unlogged"],
+        tuple(facts["foreign_servers"]),
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -205,16 +205,31 @@ def databases_of(session: Connection) -> list[str]:
 def update_extensions(cluster: Cluster, source: Source) -> None:
     """Brings the extensions of every database to the versions that the programs of a running copy
     have."""
-    here = replace(cluster.parameters(source.parameters.dbname), user=source.superuser)
     with as_target_error("updating extensions of the copy"):
-        with connect(here) as session:
-            databases = databases_of(session)
-        for name in databases:
-            there = replace(here, dbname=name)
-            with connect(there, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
-                for (extension,) in session.execute(statement("data/old_extensions")).fetchall():
-                    update = sql.SQL("ALTER EXTENSION {} UPDATE").format(sql.Identifier(extension))
-                    session.execute(update)
+        for session in _in_each_database(cluster, source):
+            for (extension,) in session.execute(statement("data/old_extensions")).fetchall():
+                update = sql.SQL("ALTER EXTENSION {} UPDATE").format(sql.Identifier(extension))
+                session.execute(update)
+
+
+def cut_off(cluster: Cluster, source: Source) -> None:
+    """Takes from every database of a running copy what reaches other servers: handlers and users of
+    foreign servers, and subscriptions. Functions that open connections of their own stay."""
+    with as_target_error("cutting the copy off from other servers"):
+        for session in _in_each_database(cluster, source):
+            for (command,) in session.execute(statement("data/cut_off")).fetchall():
+                session.execute(command.encode())
+
+
+def _in_each_database(cluster: Cluster, source: Source) -> Iterator[Connection]:
+    """A superuser's session in each database of a running copy, one after the other."""
+    here = replace(cluster.parameters(source.parameters.dbname), user=source.superuser)
+    with connect(here) as session:
+        databases = databases_of(session)
+    for name in databases:
+        there = replace(here, dbname=name)
+        with connect(there, work=Work.OWN_CHANGES, statement_limit_s=0) as session:
+            yield session
 
 
 def _first_error(result: subprocess.CompletedProcess[str]) -> str:

@@ -40,8 +40,11 @@ def preview_copy(
     server_memory: int | None = None,
     installed: InstalledTables | None = None,
     versions: Versions = OWN_VERSION,
+    backup_rate: int | None = None,
+    fast_checkpoint: bool = False,
 ) -> Preview:
-    """Look at the server as a run would; `copies` of its data must fit on this host's disk."""
+    """Look at the server as a run would; `copies` of its data must fit on this host's disk.
+    `backup_rate` is in bytes a second."""
     with look(dsn) as (session, parameters):
         signs = tuple(signs_of_users(session))
         # Sessions of others stay on the original.
@@ -63,18 +66,23 @@ def preview_copy(
             accepted=tuple(sign.name for sign in signs if sign.name in accept),
             refusals=(*found, *lacking(asked, side_by_side=side_by_side)),
             data_directory=str(disk_of_workspaces(server_account())),
-            changes=() if source is None else (*_changes(source, copies),),
-            setup_s=None if source is None else setup_s(source),
+            changes=()
+            if source is None
+            else (*_changes(source, copies, backup_rate, fast=fast_checkpoint),),
+            setup_s=None if source is None else setup_s(source, backup_rate),
         )
 
 
-def _changes(source: Source, copies: int) -> Iterator[PlannedChange]:
+def _changes(
+    source: Source, copies: int, rate: int | None, *, fast: bool
+) -> Iterator[PlannedChange]:
     versions = source.versions
     size = sized(source.size)
     yield PlannedChange(
         "server",
-        f"pg_basebackup reads {size} from it, after a CHECKPOINT; nothing is written to it, and it"
-        " is neither restarted nor reconfigured",
+        f"pg_basebackup reads {size} from it, {_pace(source, rate)}, after"
+        f" {_checkpoint(source, fast=fast)}; nothing is written to it, and it is neither restarted"
+        " nor reconfigured",
         "once, at the start",
     )
     room = room_for(source.size, copies + versions.beside(source.installation))
@@ -97,3 +105,17 @@ def _changes(source: Source, copies: int) -> Iterator[PlannedChange]:
             yield PlannedChange(name, f"{done}; about {seconds}", "once, before its first trial")
         for caveat in source.caveats(level):
             yield PlannedChange(name, str(caveat), "reported as a caveat")
+
+
+def _pace(source: Source, rate: int | None) -> str:
+    if rate is None:
+        return "as fast as its disk and the network allow (target.backup_rate limits it)"
+    return f"at most {sized(rate)} a second, so for {clock(source.size / rate)} or longer"
+
+
+def _checkpoint(source: Source, *, fast: bool) -> str:
+    if fast:
+        return "a checkpoint as fast as its disk writes"
+    keys = ("checkpoint_timeout", "checkpoint_completion_target")
+    timeout_s, share = (float(source.known[key].value) for key in keys)
+    return f"a checkpoint that is spread over up to {clock(timeout_s * share)}"

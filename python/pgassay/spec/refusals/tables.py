@@ -271,6 +271,9 @@ def unfit_target(file: ExperimentFile) -> Iterator[Refusal]:
     for name in _NOT_FOR_COPIES if file.copies_existing else ():
         if name in file.target.model_fields_set:
             yield Refusal("not-for-a-copy", f"target.{name}")
+    for name in () if file.copies_existing else ("backup_rate", "backup_checkpoint"):
+        if name in file.target.model_fields_set:
+            yield Refusal("for-a-copy-alone", f"target.{name}")
 
 
 _NOT_FOR_COPIES = (

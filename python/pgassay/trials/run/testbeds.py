@@ -152,6 +152,7 @@ def target_of(
             side_by_side=testbeds.side_by_side,
             installed=installed,
             versions=versions_of(file, folder),
+            backup=table.backup_options,
             overrides={
                 **file.settings.postgres,
                 **{name: levels[0] for name, levels in file.factors.postgres.items()},

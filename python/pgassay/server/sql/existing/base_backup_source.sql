@@ -9,6 +9,8 @@ SELECT pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') AS reads_setti
          WHERE pg_tablespace_location(oid) LIKE '/%') AS tablespaces,
        (SELECT count(*) FROM pg_class
          WHERE relpersistence = 'u' AND relkind IN ('r', 'm')) AS unlogged,
+       (SELECT coalesce(array_agg(srvname::text ORDER BY srvname), '{}')
+          FROM pg_foreign_server) AS foreign_servers,
        (SELECT array_agg(DISTINCT name ORDER BY name)
           FROM (SELECT unnest(ARRAY[datcollate, datctype])::text FROM pg_database
                 UNION ALL
