@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,72 @@ def test_arms_of_a_session_alternate_and_have_their_settings(dsn: str) -> None:
     failed = {(arm, code) for arm, code in zip(rows["arm"], rows["sqlstate"], strict=True) if code}
     assert failed == {("a4", "22012")}
     assert rows["arm"].count("a5") == 6
+
+
+TOASTED = """
+DROP TABLE IF EXISTS page; CREATE TABLE page (id int, body text);
+ALTER TABLE page ALTER body SET STORAGE EXTERNAL, SET (autovacuum_enabled = off);
+INSERT INTO page SELECT n, repeat(n::text, 9000) FROM generate_series(1, 90) AS n;
+"""
+
+
+@on_every_version
+def test_a_warm_query_has_read_what_lies_apart_from_its_rows(
+    dsn: str,
+) -> None:
+    with psycopg.connect(dsn, autocommit=True) as session:
+        session.execute(TOASTED)
+        explains = session.info.server_version >= 170_000
+    queries = {"wide": "SELECT id, body FROM page"}
+    load = QueryLoad(request(queries), resolve(dsn))
+    load.run(lambda _: None)
+    stored = load.stored()
+    (planned,) = stored["query_plans"]["queries"]
+    assert (planned["costs"]["hit"] > 90) == explains
+    plain = [
+        ms
+        for ms, count in zip(stored["queries"]["ms"], stored["queries"]["rows"], strict=False)
+        if count
+    ]
+    assert len(plain) == (2 if explains else 3), "one that does not count, where EXPLAIN reads none"
+    assert stored["queries"]["discarded"].index(False) == (1 if explains else 2)
+
+
+def test_answers_are_the_same_in_any_order_and_differ_where_a_row_does(dsn: str) -> None:
+    texts = (
+        "SELECT id, kind, 0.1::float8 * kind FROM item ORDER BY id",
+        "SELECT id, kind, 0.1::float8 * kind * (1 + 1e-15) FROM item ORDER BY kind",
+        "SELECT id, kind + (id = 9)::int, 0.1::float8 * kind FROM item",
+        "SELECT id, nullif(kind, 3), 0.1::float8 * kind FROM item",
+    )
+    arms = [
+        ArmQueries(f"a{at}", request({"one": one}).arms[0].queries) for at, one in enumerate(texts)
+    ]
+    asked = request({"one": texts[0]}, arms=arms, answers={"one"}, clients=2)
+    load = QueryLoad(asked, resolve(dsn))
+    load.run(lambda _: None)
+    stored = load.stored()
+    one, same, *others = (each["answer"] for each in stored["query_plans"]["queries"])
+    assert same == one
+    assert len({one, *others}) == 3
+    assert stored["queries"]["discarded"].count(True) == 4 * 3, "one session takes the answers"
+
+
+def test_arms_that_take_values_in_another_order_take_the_same(dsn: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("low,high\n1,5\n")
+    rows = parameter_file(tmp_path / "rows.csv", "random")
+    texts = (
+        "SELECT id FROM item WHERE id >= :low::int AND id <= :high::int",
+        "SELECT id FROM item WHERE id <= :high::int AND id >= :low::int",
+    )
+    given = [Scenario("one", "one.sql", text, 1.0, parameters=rows) for text in texts]
+    arms = [ArmQueries(f"a{at}", {"one": sent(one)}) for at, one in enumerate(given)]
+    asked = replace(request({"one": "SELECT 1"}, arms=arms, answers={"one"}), scenarios=given[:1])
+    load = QueryLoad(asked, resolve(dsn))
+    load.run(lambda _: None)
+    stored = load.stored()
+    assert {count for count in stored["queries"]["rows"] if count is not None} == {5}
+    assert len({one["answer"] for one in stored["query_plans"]["queries"]}) == 1
 
 
 def test_what_loses_its_connection_is_named_and_ended(

@@ -35,3 +35,17 @@ def test_rows_that_differ_between_arms_and_rows_that_vary_are_two_caveats() -> N
     assert limit.text.startswith("limit returned 4 rows with")
     assert "dice (10 to 12)" in vary.text
     assert "by-card" not in vary.text
+
+
+def test_rows_that_are_others_are_told_where_they_are_the_same_in_each_arm() -> None:
+    found = []
+    for trial in PLAN.trials:
+        changed = trial.arm != "a1"
+        answers = {"same": "1", "rewritten": "2" if changed else "1", "ties": str(trial.number)}
+        rows = {key: {1: (7,)} for key in answers}
+        found.append(
+            TrialQueries(trial.number, trial.block, trial.arm, {}, rows=rows, answers=answers)
+        )
+    (told,) = answer_caveats(PLAN, found)
+    assert told.text.startswith("rewritten returned other rows in one arm than in another")
+    assert not list(answer_caveats(PLAN, found[:2])), "one trial of each arm does not tell"

@@ -143,6 +143,8 @@ class TrialQueries:
     rows: Mapping[str, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
     """Query → execution → how many rows it returned, in order: one number, or, where sessions
     differ, several."""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """Query → a text that is the same for the same rows, of queries whose answers were taken."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def read_queries(trial: StoredTrial) -> tuple[TrialQueries, ...]:
                 for (of, query), own in returned.items()
                 if of == arm
             },
+            {one.query: one.answer for one in planned if one.arm == arm and one.answer},
         )
         for arm in dict.fromkeys(of for of, _ in times)
     )

@@ -1,7 +1,7 @@
 """Queries whose answers are not the same: in executions of one arm, or in one arm and another.
 
-Enters: how many rows each execution returned. Leaves: caveats that name the queries.
-Never: sees what is in the rows.
+Enters: how many rows each execution returned; of rewritten queries what their rows come to. Leaves:
+caveats that name the queries. Never: sees what is in the rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rows = Mapping[int, tuple[int, ...]]
 
 def answer_caveats(plan: Plan, trials: Sequence[TrialQueries]) -> Iterator[Caveat]:
     """Yields a caveat on queries whose rows differ between arms, and one on those whose rows vary
-    by themselves, of which nothing is said between arms."""
+    by themselves, of which nothing is said between arms; neither of rows that are other ones."""
     queries = sorted({name for one in trials for name in one.rows})
     if plan.queries is None or not queries:
         return
@@ -45,6 +45,14 @@ def answer_caveats(plan: Plan, trials: Sequence[TrialQueries]) -> Iterator[Cavea
         names = tuple(list(differing)[_MOST_NAMED:])
         note = Note.of("analysis/queries/more-other-rows", n=len(names), names=names)
         yield Caveat.of("other-rows", note)
+    others = tuple(
+        name
+        for name in queries
+        if name not in varying and name not in differing and _answers_differ(trials, name)
+    )
+    if others:
+        note = Note.of("analysis/queries/other-answers", n=len(others), names=others)
+        yield Caveat.of("other-answers", note)
     if varying:
         said = tuple(
             Note.of("analysis/queries/rows-between", query=name, least=rows[0], most=rows[-1])
@@ -77,3 +85,13 @@ def _differing(plan: Plan, trials: Sequence[TrialQueries], query: str) -> dict[s
             if len(set(counts.values())) > 1:
                 return {arm.label: counts[arm.label] for arm in plan.arms if arm.label in counts}
     return {}
+
+
+def _answers_differ(trials: Iterable[TrialQueries], query: str) -> bool:
+    """Whether each arm had one answer in several trials, and not all arms the same."""
+    by_arm: dict[str, list[str]] = {}
+    for one in trials:
+        if query in one.answers:
+            by_arm.setdefault(one.arm, []).append(one.answers[query])
+    steady = all(len(own) > 1 == len(set(own)) for own in by_arm.values())
+    return steady and len({own[0] for own in by_arm.values()}) > 1

@@ -42,6 +42,9 @@ class QueryPlan(Stored):
     """As EXPLAIN (ANALYZE, FORMAT JSON) gives it."""
     costs: QueryCosts | None = None
     reason: SaidNote = None
+    answer: str = ""
+    """What its rows come to, whatever their order: the same number where two answers of one process
+    are the same, and nothing else can be told from it."""
 
 
 class QueryPlansFile(StoredFile):

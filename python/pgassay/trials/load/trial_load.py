@@ -30,6 +30,8 @@ from pgassay.trials.load.slices import PARTS, slices_of
 from pgassay.trials.model.columns import PackedTables
 from pgassay.trials.model.record import Columns
 
+_ANSWERS_IN = 2
+"""Blocks in which the answers of rewritten queries are compared: two tell whether they vary."""
 ALONE_BUSY_POLL_S = 50e-6
 """Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
 
@@ -172,9 +174,19 @@ def _open_queries(
         is_warm=load.caches == "warm",
         reads_only=whole.file.loads_existing,
         seed=plan.trial_seed(trials[0].block),
+        answers=_rewritten(whole, plan) if trials[0].block <= _ANSWERS_IN else (),
     )
     (server,) = servers.values()
     return QueryLoad(request, as_the_client(server, whole.file.load), placement.client)
+
+
+def _rewritten(whole: Spec, plan: Plan) -> frozenset[str]:
+    """The queries whose text is not the same in all arms."""
+    texts = [
+        {one.name: one.script for one in spec_of_arm(whole, arm.by_kind).workload.scenarios}
+        for arm in plan.arms
+    ]
+    return frozenset(name for name in texts[0] if len({one[name] for one in texts}) > 1)
 
 
 def open_writes(

@@ -8,7 +8,7 @@ running, whatever interrupts it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -48,6 +48,8 @@ class QueryRequest:
     is_warm: bool
     reads_only: bool
     seed: int
+    answers: Collection[str] = ()
+    """Queries whose answers are compared: one more execution in each arm."""
 
 
 class QueryLoad:
@@ -67,7 +69,10 @@ class QueryLoad:
         self._executions: list[Execution] = []
         self._stopped, self._problems, self._cpu_s = Event(), list[BaseException](), 0.0
         self._rows = rows_of_queries(
-            request.arms[0].queries, request.scenarios, request.repeats, request.seed
+            [arm.queries for arm in request.arms],
+            request.scenarios,
+            request.repeats,
+            request.seed,
         )
         self._sessions: list[QuerySession] = []
         try:
@@ -162,6 +167,7 @@ class QueryLoad:
                 is_warm=request.is_warm,
                 rows=self._rows,
                 seed=f"{request.seed}/{number}",
+                answers=() if number else request.answers,
                 report=self._report,
             )
         except BaseException as error:

@@ -167,11 +167,14 @@ def query_rows(executions: Sequence[Execution]) -> Columns:
 
 def plans_of(executions: Iterable[Execution], private: Collection[str]) -> dict[str, Any]:
     """Returns the object of query_plans.json: for each query and arm its plan and what it took, or
-    the reason why there is none. Queries of `private` have parameters."""
+    the reason why there is none, and the number of its answer where that was taken. Queries of
+    `private` have parameters."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for one in executions:
         if one.repeat == 0 and (one.query, one.arm) not in found:
             found[one.query, one.arm] = _plan_of(one, one.query in private)
+        if one.found.answer is not None and not one.failed:
+            found[one.query, one.arm]["answer"] = f"{one.found.answer:016x}"
     return {"queries": [found[key] for key in sorted(found)]}
 
 
@@ -184,7 +187,8 @@ def _plan_of(one: Execution, is_private: bool) -> dict[str, Any]:
         return {**named, **coded("reason", Note("trials/load/query-not-explained"))}
     plan = json.loads(one.found.first or b"[]")
     top: Mapping[str, Any] = plan[0]["Plan"]
-    costs = {name: top.get(key, 0) for name, key in _COSTS.items()}
+    sent = plan[0].get("Serialization", {})  # what lies apart from its row is read by this
+    costs = {name: top.get(key, 0) + sent.get(key, 0) for name, key in _COSTS.items()}
     costs |= {"planning_ms": plan[0]["Planning Time"], "execution_ms": plan[0]["Execution Time"]}
     if len(one.found.first or b"") > _MOST_CHARACTERS:
         too_large = Note("trials/plans/too-large", {"kilobytes": _MOST_CHARACTERS // 1000})

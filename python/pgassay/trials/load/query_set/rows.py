@@ -19,22 +19,24 @@ from pgassay.trials.load.query_set.texts import SentQuery
 
 
 def rows_of_queries(
-    queries: Mapping[str, SentQuery],
+    queries: Sequence[Mapping[str, SentQuery]],
     scenarios: Sequence[Scenario],
     repeats: Mapping[str, int],
     seed: int,
-) -> dict[str, list[tuple[bytes | None, ...]]]:
-    """Returns the values of each execution of those queries that have variables. Raises SpecError
-    where a file has changed."""
+) -> dict[str, list[dict[str, bytes | None]]]:
+    """Returns the values of each execution of those queries that have variables in some arm, by
+    variable; last those of which answers are compared, the same in all trials. `queries` are those
+    of each arm. Raises SpecError where a file has changed."""
     found = {}
     for one in scenarios:
-        names = queries[one.name].variables
+        names = {name for own in queries for name in own[one.name].variables}
         if names and one.parameters is not None:
             source = random.Random(f"{seed}/{one.name}")
             executions = range(repeats[one.name] + 1)
             numbers = [int(source.random() * one.parameters.rows) for _ in executions]
+            numbers.append(int(random.Random(one.name).random() * one.parameters.rows))
             rows = _rows(one.parameters, set(numbers))
-            found[one.name] = [tuple(_sent(rows[at][name]) for name in names) for at in numbers]
+            found[one.name] = [{name: _sent(rows[at][name]) for name in names} for at in numbers]
     return found
 
 

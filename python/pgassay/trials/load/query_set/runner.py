@@ -3,15 +3,16 @@
 Enters: queries as each arm sends them, a session, a seed. Leaves: an `Execution` each. Never: uses
 the system's randomness: the arms of a block have the same order and the same values of parameters.
 
-A query's executions follow each other, so that its pages are in the caches whatever ran before it;
-the order of queries is random. Where a session has several arms each query is run in all of them,
-in random order, before it is run again.
+A query's executions follow each other, so that its pages are in the caches whatever ran before it:
+values that are stored apart from their row, too, which EXPLAIN reads from version 17 on, and before
+only a plain execution. The order of queries is random. Where a session has several arms each query
+is run in all of them, in random order, before it is run again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.orders import permuted
@@ -19,7 +20,8 @@ from pgassay.server.statements import statement
 from pgassay.trials.load.query_set.session import Executed, QuerySession, condition_of
 from pgassay.trials.load.query_set.texts import SentQuery
 
-Values = Sequence[bytes | None]
+Values = Mapping[str, bytes | None]
+"""The values of variables in one execution."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,16 @@ class Execution:
         return (self.found.ended_ns - self.found.began_ns) / 1e6
 
 
+@dataclass(frozen=True)
+class _Round:
+    """One execution of a query in each arm."""
+
+    repeat: int
+    """0 where it does not count."""
+    explains: bool = False
+    with_answer: bool = False
+
+
 def run_session(
     session: QuerySession,
     arms: Sequence[ArmQueries],
@@ -63,21 +75,26 @@ def run_session(
     is_warm: bool,
     rows: Mapping[str, Sequence[Values]],
     seed: str,
+    answers: Collection[str],
     report: Callable[[Execution], bool],
 ) -> None:
     """Runs every query in all arms; `report` gets each execution and says whether to go on. `rows`
-    are the values of the parameters of each execution of a query; the first does not count."""
+    are the values of the parameters of each execution of a query; the first does not count, and the
+    last is that of the executions whose answer is taken, of the queries in `answers`."""
     source = random.Random(seed)
     for name in permuted(list(arms[0].queries), source):
-        counted = repeats[name]
-        given: Sequence[Values] = rows.get(name, [()] * (counted + 1))
+        counted = [_Round(number) for number in range(1, repeats[name] + 1)]
+        others = [_Round(0, explains=True)]
+        is_explained = any(arm.queries[name].is_explained for arm in arms)
+        if name in answers or (is_warm and is_explained and not session.explains_output):
+            others.append(_Round(0, with_answer=name in answers))
+        given: Sequence[Values] = rows.get(name, [{}] * (len(counted) + 2))
         failed: set[str] = set()
-        rounds = range(counted + 1) if is_warm else [*range(1, counted + 1), 0]
-        for repeat in rounds:
+        for one in [*others, *counted] if is_warm else [*counted, *others]:
             for arm in permuted(arms, source):
                 if arm.arm in failed:
                     continue
-                done = _execute(session, arm, name, repeat, given[repeat])
+                done = _execute(session, arm, name, one, given)
                 if done.failed:
                     failed.add(arm.arm)
                 if not report(done) or session.is_lost:
@@ -85,13 +102,16 @@ def run_session(
 
 
 def _execute(
-    session: QuerySession, arm: ArmQueries, name: str, repeat: int, values: Values
+    session: QuerySession, arm: ArmQueries, name: str, one: _Round, given: Sequence[Values]
 ) -> Execution:
     query = arm.queries[name]
-    text, explains = query.text, query.is_explained and repeat == 0
+    text, explains = query.text, query.is_explained and one.explains
     if explains:
-        text = statement("plans/explain_query").replace(b"{statement}", text)
-    found = session.execute(text, values, arm.settings)
+        kind = "explain_query_output" if session.explains_output else "explain_query"
+        text = statement(f"plans/{kind}").replace(b"{statement}", text)
+    row = given[-1 if one.with_answer else one.repeat]
+    values = [row[variable] for variable in query.variables]
+    found = session.execute(text, values, arm.settings, with_answer=one.with_answer)
     if values and found.message:  # the server's message may have a value in it
         found = replace(found, message=condition_of(found.sqlstate))
-    return Execution(name, arm.arm, repeat, found, explains, session.pid)
+    return Execution(name, arm.arm, one.repeat, found, explains, session.pid)

@@ -20,6 +20,7 @@ from pgassay import _core
 from pgassay.server.connection.session import refused
 from pgassay.server.protocol import LOAD_NAME, ConnectionParameters
 from pgassay.server.statements import statement
+from pgassay.trials.load.query_set.answer import Answer
 
 _ROWS_AT_A_TIME = 1000
 _POLL_MS = 100
@@ -29,6 +30,8 @@ _GRACE_S = 20.0
 LOST = "connection"
 """In place of an SQLSTATE, as in the engine's results."""
 _ERRORS = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE)
+_SERIALIZES = 170_000
+"""The first version with EXPLAIN (SERIALIZE)."""
 _CHUNKS = capabilities.has_stream_chunked()
 
 
@@ -45,6 +48,8 @@ class Executed:
     message: str = ""
     first: bytes | None = None
     """The first value of the first row."""
+    answer: int | None = None
+    """What its rows come to, where that was asked for."""
 
 
 class QuerySession:
@@ -82,14 +87,26 @@ class QuerySession:
         """Ends the session."""
         self._session.close()
 
+    @property
+    def explains_output(self) -> bool:
+        """Whether EXPLAIN can read what is stored apart from its row, as sending the row does."""
+        return self._pgconn.server_version >= _SERIALIZES
+
     def execute(
-        self, text: bytes, values: Sequence[bytes | None], settings: Mapping[str, str]
+        self,
+        text: bytes,
+        values: Sequence[bytes | None],
+        settings: Mapping[str, str],
+        *,
+        with_answer: bool = False,
     ) -> Executed:
         """Executes a query in a transaction of its own, with these settings, and rolls it back."""
         began_ns = _core.now_ns()
         try:
             begun = self._send(self._beginning(settings), ())
-            found = begun if begun.sqlstate else self._send(text, values)
+            found = begun
+            if not begun.sqlstate:
+                found = self._send(text, values, Answer() if with_answer else None)
             self._roll_back()
         except psycopg.Error as error:  # of the connection
             self.close()
@@ -118,7 +135,9 @@ class QuerySession:
             .as_bytes(self._session)
         )
 
-    def _send(self, text: bytes, values: Sequence[bytes | None]) -> Executed:
+    def _send(
+        self, text: bytes, values: Sequence[bytes | None], answer: Answer | None = None
+    ) -> Executed:
         began_ns, began = _core.now_ns(), time.perf_counter_ns()
         if values:
             self._pgconn.send_query_params(text, values)
@@ -135,9 +154,12 @@ class QuerySession:
             elif result.ntuples:
                 rows += result.ntuples
                 first = result.get_value(0, 0) if first is None and result.nfields else first
+                if answer is not None:
+                    answer.add(result)
             result.clear()
         ended_ns = began_ns + time.perf_counter_ns() - began
-        return Executed(began_ns, ended_ns, rows, *failed, first)
+        number = None if answer is None else answer.number
+        return Executed(began_ns, ended_ns, rows, *failed, first, number)
 
     def _results(self) -> Iterator[pq.abc.PGresult]:
         """The results of what was sent, some rows each."""
