@@ -54,7 +54,7 @@ def test_the_slowest_arm_at_hand_says_how_often(
     assert sorted(one.arm for one in asked) == arms
     assert all(not one.queries for one in asked)
     assert found.queries is not None
-    assert dict(found.queries.chosen) == {"short": 50, "long": long, "endless": 3}
+    assert dict(found.queries.chosen) == {"short": 500, "long": long, "endless": 3}
     assert {len(one.queries) for block in (1, 2) for one in found.block(block)} == {3}
     assert found.trial_s < plan.trial_s
     assert plan_from_json(plan_to_json(found)) == found

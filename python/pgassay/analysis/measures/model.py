@@ -135,7 +135,7 @@ class TrialQueries:
     block: int
     arm: str
     ms: Mapping[str, float]
-    """Query → mean time of its kept executions, without those in which one failed."""
+    """Query → its time in milliseconds, of its executions that count (`time_of`)."""
     costs: Mapping[str, QueryCosts] = field(default_factory=dict)
     plans: Mapping[str, ExplainPlan] = field(default_factory=dict)
     failed: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -145,6 +145,8 @@ class TrialQueries:
     differ, several."""
     answers: Mapping[str, str] = field(default_factory=dict)
     """Query → a text that is the same for the same rows, of queries whose answers were taken."""
+    p95_ms: Mapping[str, float] = field(default_factory=dict)
+    """Query → 95th percentile of its executions, where enough count."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Enters: the measures of trials. Leaves: the same with `queries_mean`. Never: compares arms.
 
-It is the geometric mean over the queries of the mean time of each, so that a change by a factor
+It is the geometric mean over the queries of the time of each, so that a change by a factor
 counts the same in a short and in a long query. Queries that failed in some trial are in none: else
 an arm would be faster because its slowest query failed.
 """

@@ -35,7 +35,7 @@ from pgassay.analysis.measures.model import (
     TrialMeasures,
 )
 from pgassay.analysis.measures.parts import measure_scenarios, measure_slices
-from pgassay.analysis.measures.query_trials import read_queries
+from pgassay.analysis.measures.query_trials import read_queries, with_times
 from pgassay.analysis.measures.sources import TrialSources
 from pgassay.analysis.measures.statements import statement_means
 from pgassay.analysis.measures.variants import measure_variants
@@ -111,7 +111,8 @@ def measure_trial(
     values = {**whole.values, **server_cpu(summary)}
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
-    scenarios = measure_scenarios(steps, sources.load_of(steps))
+    queries = read_queries(trial, plan.queries.parameters if plan and plan.queries else ())
+    scenarios = with_times(measure_scenarios(steps, sources.load_of(steps)), queries)
     endpoints = {one.metric for one in plan.endpoints} if plan else set()
     values |= _of_scenarios(scenarios, endpoints)
     values |= statement_means(trial, sources, endpoints)
@@ -133,7 +134,7 @@ def measure_trial(
         is_repeated=bool(reasons) and summary.repeats is None,
         host=_host(sources, whole),
         scenarios=scenarios,
-        queries=read_queries(trial),
+        queries=queries,
         server=summary.server,
         set_by_load=tuple(summary.set_by_load.items()),
         others=_other_use(summary),

@@ -3,7 +3,7 @@
 Enters: a plan, how to run a trial. Leaves: the plan with a number for each query, which all arms
 and blocks share. Never: stores a trial, or compares arms.
 
-The mean of few executions of a short query scatters with what else the processors do. Executions
+The time of few executions of a short query scatters with what else the processors do. Executions
 that follow each other cost their time alone, so a query gets as many as half a second takes.
 """
 
@@ -20,8 +20,10 @@ from pgassay.trials.model.record import TrialRecord
 
 _SPENT_MS = 500.0
 """On the executions of a query that count, in a session and a trial of one arm."""
-_MOST = 50
+_MOST = 500
 """Executions."""
+_AROUND_MS = 0.5
+"""What beginning and ending the transaction of an execution takes beside it."""
 
 
 def with_executions(
@@ -46,7 +48,7 @@ def with_executions(
             took[query].append(median(own))
     chosen = {query: executions_for(max(own, default=math.inf)) for query, own in took.items()}
     once_ms = {query: max(own, default=0.0) for query, own in took.items()}
-    load_s = sum((chosen[query] + 1) * ms for query, ms in once_ms.items()) / 1e3
+    load_s = sum((chosen[query] + 1) * (ms + _AROUND_MS) for query, ms in once_ms.items()) / 1e3
     assumed_s = sum(step.duration_s for step in plan.steps)
     return replace(
         plan,

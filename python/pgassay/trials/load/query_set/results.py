@@ -65,6 +65,9 @@ def result_of(
     }
     of_steps = {"index": 0, "clients": clients, "measured": True}
     # What lost a connection ends the trial, whatever has failed before it.
+    of_each: dict[str, list[Execution]] = {name: [] for name in queries}
+    for one in executions:
+        of_each[one.query].append(one)
     by_weight = sorted(failed, key=lambda one: (one.found.sqlstate != LOST, one.found.began_ns))
     first = by_weight[0] if by_weight else None
     return {
@@ -83,13 +86,12 @@ def result_of(
             "message": first.found.message,
             "scenario": first.query,
         },
-        "scenarios": [_scenario(name, executions, seconds) for name in queries],
+        "scenarios": [_scenario(name, own, seconds) for name, own in of_each.items()],
         "steps": [{**of_steps, "start_ns": start_ns, "end_ns": end_ns, **common}],
     }
 
 
-def _scenario(name: str, executions: Iterable[Execution], seconds: float) -> dict[str, Any]:
-    own = [one for one in executions if one.query == name]
+def _scenario(name: str, own: Sequence[Execution], seconds: float) -> dict[str, Any]:
     errors = Counter(one.found.sqlstate for one in own if one.failed)
     done = len(own) - errors.total()
     return {

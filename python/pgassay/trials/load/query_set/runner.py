@@ -33,7 +33,7 @@ class ArmQueries:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Execution:
     """One execution of a query."""
 
@@ -112,6 +112,8 @@ def _execute(
     row = given[-1 if one.with_answer else one.repeat]
     values = [row[variable] for variable in query.variables]
     found = session.execute(text, values, arm.settings, with_answer=one.with_answer)
+    if not explains:  # of the user's data nothing is kept
+        found = replace(found, first=None)
     if values and found.message:  # the server's message may have a value in it
         found = replace(found, message=condition_of(found.sqlstate))
     return Execution(name, arm.arm, one.repeat, found, explains, session.pid)

@@ -35,7 +35,7 @@ _SERIALIZES = 170_000
 _CHUNKS = capabilities.has_stream_chunked()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Executed:
     """How one execution went."""
 
