@@ -173,7 +173,7 @@ def test_the_load_has_the_users_role_and_database_and_no_password_is_written(
 
 
 @pytest.mark.parametrize("original", ["embedded-18"], indirect=True)
-def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
+def test_an_index_on_tables_that_are_there_already_is_tried_and_analysed_on_the_copy_alone(
     original: tuple[str, Callable[[], Connection]], own_base: Path, journal: RecordingJournal
 ) -> None:
     dsn, admin = original
@@ -183,11 +183,14 @@ def test_an_index_on_tables_that_are_there_already_is_tried_on_the_copy_alone(
         with connect(target.parameters()) as session:
             refuse_missing(session, theirs)
         target.prepare(nothing, {})
-        target.vary(SchemaVariant("indexed", {"index": "CREATE INDEX one ON orders (i)"}))
+        made = "CREATE INDEX one ON orders (i); CREATE STATISTICS two ON (i % 7) FROM orders"
+        target.vary(SchemaVariant("indexed", {"index": made}))
         target.choose(Testbed(schema="indexed"))
         target.reset({})
         with closing(target.connect()) as session, user_path(session):
             assert scalar(session, "SELECT to_regclass('public.one')::text") == "one"
+            analysed = "SELECT count(*) FROM pg_stats_ext_exprs WHERE n_distinct = 7"
+            assert scalar(session, analysed) == 1
     with admin() as session:
         assert scalar(session, "SELECT to_regclass('public.one')") is None
         session.execute("CREATE UNLOGGED TABLE fleeting (i int)")

@@ -172,7 +172,7 @@ def test_levels_of_a_users_server_have_its_data_settings_and_new_statistics(
                 way = "restored" if how == "dump" else "upgraded"
                 codes = {way, "settings-unknown", "options-dropped", "without-checksums"}
                 codes.add("extensions-of-other-versions")  # citext
-                codes |= {"without-jit"} if 15 in levels else set()
+                codes |= {"without-jit", "sampled-apart"} if 15 in levels else set()
                 assert {f"server/copied/{code}" for code in codes} <= said
     assert len(made) == len({level == 15 for level in levels})  # builds of 18 share their files
     assert list(own_base.iterdir()) == []

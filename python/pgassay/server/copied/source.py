@@ -106,6 +106,10 @@ class Source:
             found.append(Note.of("server/copied/reaches-out", names=reaching))
         if level:
             found.append(self.way(level))
+            first = next(iter(self.programs.values()))
+            if release(programs) != release(first):
+                of = {"version": programs.version, "first": first.version}
+                found.append(Note("server/copied/sampled-apart", of))
         if programs.major >= CHECKSUMS_FROM > self.installation.major and not self.shape.checksums:
             found.append(Note.of("server/copied/without-checksums", version=programs.version))
         compiles = {name: has_library(one, JIT) for name, one in self.programs.items()}

@@ -19,7 +19,7 @@ from pgassay.server.change import OwnedServerChange
 from pgassay.server.connection.session import Work, as_target_error, connect, for_sql, version_text
 from pgassay.server.data.caches import caveat, drop_from_caches, outside_caveat
 from pgassay.server.data.reset import Phases, RestartFactors, settle_owned, vacuum
-from pgassay.server.data.schema_variants import run_parts
+from pgassay.server.data.statistics import run_and_analyse
 from pgassay.server.hosts.account import server_account
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.local import HERE
@@ -27,7 +27,7 @@ from pgassay.server.hosts.memory_group import MemoryUse, group_named
 from pgassay.server.hosts.placement import Place
 from pgassay.server.knobs.host_knobs import HostKnobs
 from pgassay.server.owned.cluster import AS_BUILT, Cluster, Snapshots
-from pgassay.server.owned.origin import PREWARM, DataOrigin, create_extensions
+from pgassay.server.owned.origin import PREWARM, DataOrigin, create_extensions, refuse_tablespaces
 from pgassay.server.owned.postmaster import end_servers
 from pgassay.server.owned.readable_copy import runnable_by
 from pgassay.server.owned.settings_in_force import SettingsInForce
@@ -161,9 +161,10 @@ class OwnedTarget:
         cluster.stop(gently=False)
         self._snapshots.thaw(cluster)
         self._settings().start(self._held, {})
-        with for_sql(self.parameters()) as session:
-            took_s = run_parts(session, variant.parts)
-        self._settle()
+        with as_target_error("statistics of a variant"), self._unlimited() as control:
+            took_s = run_and_analyse(self.parameters(), control, variant.parts)
+            refuse_tablespaces(control)
+            control.execute("CHECKPOINT")
         cluster.stop(gently=True)
         self._snapshots.freeze(cluster, variant.name)
         return took_s
@@ -261,9 +262,7 @@ class OwnedTarget:
         restarts = restarts or self._restarts.changed(known, in_force.values, wanted)
         if level in VACUUMS:
             with phases("vacuum"):
-                vacuum(
-                    lambda: connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0)
-                )
+                vacuum(self._unlimited)
         if restarts:
             with phases("stop"):
                 cluster.stop(gently=not self._snapshots)
@@ -279,10 +278,7 @@ class OwnedTarget:
         with phases("start" if restarts else "settings"):
             bring = in_force.start if restarts else in_force.reload
             notes = bring(wanted, self._held)
-        with (
-            as_target_error("settling the server before a trial"),
-            connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0) as session,
-        ):
+        with as_target_error("settling the server before a trial"), self._unlimited() as session:
             data, limited = cluster.workspace.data, cluster.workspace.memory is not None
             caches = settle_owned(session, self._rule, data, phases, limited=limited) or caches
             shown = show(session, wanted)
@@ -386,15 +382,15 @@ class OwnedTarget:
     def _for_control(self) -> ConnectionParameters:
         return self._origin.for_control(self._opened())
 
+    def _unlimited(self) -> Connection:
+        return connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0)
+
     def _known_settings(self) -> Mapping[str, Setting]:
         return self._facts.settings if self._facts else {}
 
     def _settle(self) -> None:
         """Vacuum and checkpoint: every trial starts from hint bits set and pages on disk."""
-        with (
-            as_target_error("settling the data"),
-            connect(self._for_control(), work=Work.OWN_CHANGES, statement_limit_s=0) as session,
-        ):
+        with as_target_error("settling the data"), self._unlimited() as session:
             create_extensions(session, PREWARM if self._rule.caches is Caches.WARM else ())
             self._origin.vacuum(session)
             session.execute("CHECKPOINT")
