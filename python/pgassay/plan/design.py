@@ -182,6 +182,7 @@ def _queries(spec: Spec) -> QuerySet | None:
         calls={one.name: calls for one in queries if (calls := calls_of(one.script)) is not None},
         parameters=tuple(one.name for one in queries if one.parameters is not None),
         writes_s=writes_s,
+        names=tuple(one.name for one in queries),
     )
 
 

@@ -56,6 +56,8 @@ class QuerySet:
     """Queries that take values from a file, so that their executions differ."""
     writes_s: float = 0.0
     """How long scripts that write run after them."""
+    names: tuple[str, ...] = ()
+    """What they are called; empty in plans of old versions."""
 
     @property
     def needs_pilot(self) -> bool:

@@ -88,6 +88,12 @@ def as_margins(written: Any) -> Any:
     return {str(name): None for name in written}
 
 
+def is_pooled(metric: str) -> bool:
+    """Returns whether a metric is the rate or the duration of all transactions together: of a query
+    set, in which the long queries hide the others, it says nothing."""
+    return metric.startswith(("tps", "latency_", "response_"))
+
+
 def checked_names(margins: Mapping[str, float | None]) -> None:
     """Raises ValueError for a name that is no endpoint, or for too many endpoints."""
     for name in margins:

@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pgassay.analysis.measures.trial import measure_trial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
 from support.runs.command import pgassay, shop_workload
@@ -52,6 +53,9 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
         assert {one.query for one in trial.query_plans() if one.plan} == {"sort"}
         assert trial.table("waits").num_rows > 0
         assert trial.table("postgres").num_rows == 0
+        values = measure_trial(trial).whole.values
+        assert "tps" not in values, "both arms execute equally often in the same time"
+        assert "latency_mean" in values
     with psycopg.connect(lab_server.dsn()) as session:
         assert session.execute("SELECT count(*) FROM kept").fetchone() == (999,)
 

@@ -35,6 +35,7 @@ HOLDS, UNDECIDED, FAILED = GateOutcome.HOLDS, GateOutcome.UNDECIDED, GateOutcome
         ("p99<+5%", ("response_p99", "latency_p99"), False, 5.0),
         (" latency p95 < 2.5 % ", ("response_p95", "latency_p95"), False, 2.5),
         ("latency<0%", ("response_mean", "latency_mean"), False, 0.0),
+        ("mean<0%", ("queries_mean", "response_mean", "latency_mean"), False, 0.0),
         ("failures<+.5%", ("failed_share",), False, 0.5),
         ("wal_fpi_per_tx<10%", ("wal_fpi_per_tx",), False, 10.0),
         ("q7.mean<+10%", ("q7.mean",), False, 10.0),

@@ -20,7 +20,7 @@ from typing import Any
 from pgassay.analysis.reading.metrics import METRICS, PLAN, part_of
 from pgassay.plan.model import Gate
 from pgassay.refusals.refusal import SetupRefused
-from pgassay.spec.endpoints import known_endpoints
+from pgassay.spec.endpoints import OF_QUERIES, known_endpoints
 from pgassay.spec.reading.suggest import did_you_mean
 
 _GATE = re.compile(r"\s*([A-Za-z][\w ]*?)\s*([<>])\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
@@ -59,14 +59,15 @@ def parse_gate(text: str) -> Gate:
 
 
 def _metrics(name: str, text: str) -> tuple[str, ...]:
-    """What the name stands for, that of an open loop first."""
+    """What the name stands for, that of an open loop first, and of `mean` that of a query set."""
     named = part_of(name)
     if named is not None and named[1] != PLAN:
         return (name,)
     short = name.lower().removeprefix("latency ").strip()
     short = _names().get(short, short)
     if (entry := known_endpoints().get(short)) is not None:
-        return _of_endpoint(entry)
+        of_set = (OF_QUERIES,) if name.lower() == "mean" else ()
+        return (*of_set, *_of_endpoint(entry))
     if name in METRICS:
         return (name,)
     known = [*_names(), *known_endpoints()]

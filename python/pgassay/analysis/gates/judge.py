@@ -80,10 +80,12 @@ def verdicts_suffice(plan: Plan) -> bool:
     own = {plan.metric, *(one.metric for one in plan.endpoints)}
     if plan.metric == OF_QUERIES:
         own |= {name for gate in plan.gates for name in gate.metrics if part_of(name)}
-    # Without a rate there are no response times, which stand first.
+    # Without a rate there are no response times, which stand first; nor times of a set without one.
+    absent = OF_QUERIES if plan.metric != OF_QUERIES else ""
+    asked = ([name for name in gate.metrics if name != absent] for gate in plan.gates)
     return all(
-        next((name in own for name in gate.metrics if plan.has_rate or name in own), False)
-        for gate in plan.gates
+        next((name in own for name in names if plan.has_rate or name in own), False)
+        for names in asked
     )
 
 

@@ -45,6 +45,8 @@ class GateCheck:
     """Why it is undecided."""
     is_final: bool = False
     """More blocks cannot decide it."""
+    looks_worse: bool = False
+    """Of a query: it fails, or is planned otherwise, more often than at the baseline."""
     caught_pct: float | None = None
     """Of an undecided one: the least change for the worse that fails in 90 % of runs with this
     scatter; None where there is none, or it is not known."""
@@ -58,9 +60,9 @@ class GateCheck:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the metric is worse by its verdict, while the gate is undecided."""
+        """Whether the metric is worse by its verdict, or looks so, while the gate is undecided."""
         is_open = self.outcome is GateOutcome.UNDECIDED
-        return is_open and self.comparison.verdict is Verdict.WORSE
+        return is_open and (self.looks_worse or self.comparison.verdict is Verdict.WORSE)
 
 
 @dataclass(frozen=True)

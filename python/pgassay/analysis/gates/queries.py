@@ -3,13 +3,14 @@
 Enters: a gate, the verdicts of the set. Leaves: a `GateCheck` for each query and level that it is
 on. Never: computes an interval: those of a set hold together.
 
-A query that always fails at a level, and never at the baseline, fails each of its gates. Where it
-fails now and then there is no interval, so its gates are undecided.
+A query that is worse by its failures fails each of its gates. Else one that fails has no interval,
+so its gates are undecided; where it fails at the level more often they look worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from pgassay.analysis.compare.model import Comparison, Verdict
@@ -21,23 +22,35 @@ from pgassay.notes import Note, Value
 from pgassay.plan.model import Gate
 from pgassay.quantities import LoadUnit
 
+OF_A_QUERY = (MEAN, BLOCKS, PLAN)
+"""What of a query can be gated."""
+
 
 def query_checks(gate: Gate, found: QuerySet) -> Iterator[GateCheck]:
     """Yields the checks of a gate on a part, in the order of the set; none of another gate."""
     named = part_of(gate.metrics[0])
-    if named is None or named[1] not in (MEAN, BLOCKS, PLAN):
+    if named is None or named[1] not in OF_A_QUERY:
         return
     pattern, measure = named
+    wanted = matching(pattern, {effect.query for effect in found.effects})
     for effect in found.effects:
-        if fnmatchcase(effect.query, pattern.replace("[", "[[]")):
+        if effect.query in wanted:
             yield _check(gate, effect, measure)
+
+
+def matching(pattern: str, queries: Iterable[str]) -> frozenset[str]:
+    """Returns the queries that a pattern names, in which `*` stands for any text."""
+    own = pattern.replace("[", "[[]")
+    return frozenset(one for one in queries if fnmatchcase(one, own))
 
 
 def _check(gate: Gate, effect: QueryEffect, measure: str) -> GateCheck:
     compared = _compared(effect, measure)
     change, ci95, ci90 = _figures(effect, measure)
     outcome, reason, is_final = _outcome(gate, effect, measure, ci95, ci90)
-    return GateCheck(compared, "%", change, ci95, ci90, outcome, reason, is_final)
+    found = GateCheck(compared, "%", change, ci95, ci90, outcome, reason, is_final)
+    plans_otherwise = measure == PLAN and bool(effect.plan_differs)
+    return replace(found, looks_worse=effect.fails_more or plans_otherwise)
 
 
 def _figures(
@@ -61,14 +74,16 @@ def _outcome(
 ) -> tuple[GateOutcome, Note | None, bool]:
     """The outcome, why, and whether more blocks cannot change it."""
     if effect.failures.failed or effect.baseline_failures.failed:
-        if effect.fails_only_here and effect.verdict is Verdict.WORSE:
-            return GateOutcome.FAILED, Note("analysis/gates/query-fails"), True
-        return GateOutcome.UNDECIDED, Note("analysis/gates/query-fails-at-times"), True
+        reason = _why_failing(effect)
+        if effect.verdict is Verdict.WORSE:
+            return GateOutcome.FAILED, reason, True
+        return GateOutcome.UNDECIDED, reason, not effect.blocks_to_decide
     if measure == PLAN:
         return _by_plan(effect)
     if ci95 is None or ci90 is None:
-        code = "not-measured" if measure == BLOCKS and effect.block_change is None else None
-        return GateOutcome.UNDECIDED, Note(f"analysis/gates/{code or 'no-interval'}"), bool(code)
+        absent = measure == BLOCKS and effect.block_change is None
+        code = "analysis/gates/not-measured" if absent else "analysis/gates/no-interval"
+        return GateOutcome.UNDECIDED, Note(code), absent
     if lies_beyond(ci90, gate.limit, above=gate.above):
         return GateOutcome.HOLDS, None, False
     if lies_beyond(ci95, gate.limit, above=not gate.above):
@@ -77,13 +92,22 @@ def _outcome(
     return GateOutcome.UNDECIDED, Note("analysis/gates/contains", values), False
 
 
+def _why_failing(effect: QueryEffect) -> Note:
+    if effect.fails_only_here:
+        return Note("analysis/gates/query-fails")
+    more = "analysis/gates/query-fails-more"
+    return Note(more if effect.fails_more else "analysis/gates/query-fails-at-times")
+
+
 def _by_plan(effect: QueryEffect) -> tuple[GateOutcome, Note | None, bool]:
     if effect.plan_differs is None:
         return GateOutcome.UNDECIDED, Note("analysis/gates/not-measured"), True
     if effect.plan_differs and not effect.plan_varies:
         return GateOutcome.FAILED, Note("analysis/gates/other-plan"), False
     if effect.plan_varies:
-        return GateOutcome.UNDECIDED, Note("analysis/gates/plan-varies"), True
+        mostly = "analysis/gates/plan-mostly-other"
+        reason = Note(mostly if effect.plan_differs else "analysis/gates/plan-varies")
+        return GateOutcome.UNDECIDED, reason, True
     return GateOutcome.HOLDS, None, False
 
 

@@ -148,6 +148,10 @@ class TrialQueries:
     p95_ms: Mapping[str, float] = field(default_factory=dict)
     """Query → 95th percentile of its executions, where enough count."""
 
+    def ran(self, query: str) -> bool:
+        """Whether the trial executed a query, with or without success."""
+        return query in self.ms or query in self.failed
+
 
 @dataclass(frozen=True)
 class VariantMeasures:

@@ -106,8 +106,9 @@ def measure_trial(
     at_level: dict[float, list[Step]] = {}
     for step, level in zip(steps, summary.load.levels, strict=True):
         at_level.setdefault(level, []).append(step)
-    measured = tuple(_measure(sources, some, level) for level, some in at_level.items())
-    whole = measured[0] if len(measured) == 1 else _measure(sources, steps, None)
+    of_set = summary.load.backend == "queries"
+    measured = tuple(_measure(sources, own, at, of_set=of_set) for at, own in at_level.items())
+    whole = measured[0] if len(measured) == 1 else _measure(sources, steps, None, of_set=of_set)
     values = {**whole.values, **server_cpu(summary)}
     if sources.are_of_the_only_server:
         values |= statement_costs(sources.postgres, summary)
@@ -177,7 +178,9 @@ def _host(sources: TrialSources, whole: StepMeasures) -> HostWindow | None:
     return columns.window(whole.start_ns, whole.end_ns) if columns.readings("vmstat") else None
 
 
-def _measure(sources: TrialSources, steps: Sequence[Step], level: float | None) -> StepMeasures:
+def _measure(
+    sources: TrialSources, steps: Sequence[Step], level: float | None, *, of_set: bool
+) -> StepMeasures:
     rows = sources.load_of(steps)
     transactions = sum(s.transactions for s in steps)
     failed = sum(s.failed for s in steps)
@@ -185,8 +188,9 @@ def _measure(sources: TrialSources, steps: Sequence[Step], level: float | None) 
     values: dict[str, float | None] = {}
     curve: LatencyCurve | None = None
     if transactions and all(window.seconds > 0 for window in windows):
-        values["tps"] = _rate(steps)
-        values["tps_variation"] = throughput_variation(steps, rows)
+        if not of_set:  # arms take turns, and all execute equally often
+            values["tps"] = _rate(steps)
+            values["tps_variation"] = throughput_variation(steps, rows)
         latency, curve = _latency(rows, "latency")
         response, response_curve = _latency(rows, "response")
         curve = response_curve or curve

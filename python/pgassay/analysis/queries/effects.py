@@ -4,14 +4,12 @@ Enters: the plan, the queries of each trial, weights, levels without a verdict. 
 `QuerySet`. Never: compares executions (the unit is the block), or lets a plan decide.
 
 A query that failed in some trial has no interval: what is left of it is a selection, as of a time
-limit that ends the slow ones. One that always fails in one arm, and never in the other, is worse,
-or better, by that alone.
+limit that ends the slow ones. Its failures alone decide (`failures.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 
@@ -21,17 +19,12 @@ from numpy.typing import NDArray
 from pgassay.analysis.compare.blocks.contrasts import Pairs, pair_blocks
 from pgassay.analysis.compare.estimate import BlockEstimate, both, bounded, estimate
 from pgassay.analysis.compare.levels import verdict_of
-from pgassay.analysis.compare.model import FEW_BLOCKS, Comparison, Verdict
+from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.plans.change import plan_change
 from pgassay.analysis.queries.costs import cost_change, most_usual_plan
-from pgassay.analysis.queries.model import (
-    QueryCosts,
-    QueryEffect,
-    QueryFailures,
-    QuerySet,
-    TrialQueries,
-)
+from pgassay.analysis.queries.failures import failures_of, judged_by_failures
+from pgassay.analysis.queries.model import QueryCosts, QueryEffect, QuerySet, TrialQueries
 from pgassay.analysis.queries.summary import summarise
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.reading.plan_shape import top_of
@@ -159,14 +152,18 @@ def _of_level(
             ci90_pct=None,
             verdict=Verdict.UNDECIDED,
             margin=rule.smallest_effect,
-            baseline_failures=_failures(sides[0], name),
-            failures=_failures(sides[1], name),
+            baseline_failures=failures_of(sides[0], name),
+            failures=failures_of(sides[1], name),
             baseline_costs=_mean_costs(one.costs[name] for one in sides[0] if name in one.costs),
             costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
             block_change=cost_change(plan, trials, name, factor, level, rule),
         )
         made = _with_plans(made, sides)
-        found.append(_judged(made, *estimates[name]) if name in estimates else _by_failures(made))
+        found.append(
+            _judged(made, *estimates[name])
+            if name in estimates
+            else judged_by_failures(made, plan, trials, factor, rule)
+        )
     return found
 
 
@@ -214,23 +211,6 @@ def _judged(effect: QueryEffect, found: BlockEstimate, ninety: Interval | None) 
         verdict=verdict,
         blocks_to_decide=0 if verdict is not Verdict.UNDECIDED else found.blocks_to_decide or None,
     )
-
-
-def _by_failures(effect: QueryEffect) -> QueryEffect:
-    enough = min(effect.failures.trials, effect.baseline_failures.trials) >= FEW_BLOCKS
-    if enough and effect.fails_only_here:
-        return replace(effect, verdict=Verdict.WORSE, blocks_to_decide=0)
-    if enough and effect.baseline_failures.always and not effect.failures.failed:
-        return replace(effect, verdict=Verdict.BETTER, blocks_to_decide=0)
-    return effect
-
-
-def _failures(trials: Sequence[TrialQueries], query: str) -> QueryFailures:
-    errors = Counter[str]()
-    for one in (each for each in trials if query in each.failed):
-        errors.update(one.failed[query])
-    ran = [one for one in trials if query in one.ms or query in one.failed]
-    return QueryFailures(sum(query in one.failed for one in ran), len(ran), dict(errors))
 
 
 def _mean_costs(found: Iterable[QueryCosts]) -> QueryCosts:

@@ -93,6 +93,12 @@ class QueryEffect:
         return (self.baseline_ms - self.ms) * self.weight
 
     @property
+    def fails_more(self) -> bool:
+        """Whether it failed in a larger share of the level's trials than of the baseline's."""
+        before, after = self.baseline_failures, self.failures
+        return after.failed * before.trials > before.failed * after.trials
+
+    @property
     def fails_only_here(self) -> bool:
         """Whether it failed in every trial of the level and in none of the baseline."""
         return self.failures.always and 0 == self.baseline_failures.failed < (

@@ -77,6 +77,17 @@ def level_at(n: int, alpha: float, looks: Sequence[int]) -> float:
     return float(2.0 * special.ndtr(-found[at]))
 
 
+def sign_evidence(more: float, fewer: float) -> float:
+    """Returns the logarithm of the evidence that pairs which differ do not differ either way alike.
+
+    Without an effect it ever reaches log(1 / alpha) in at most the share `alpha` of runs, at
+    whatever pairs one looks (Ville's inequality). The likelihood of the signs is averaged over
+    their probability by Beta(1/2, 1/2) (Krichevsky and Trofimov, IEEE Trans. Inf. Theory 27, 1981).
+    """
+    mixed = special.betaln(more + 0.5, fewer + 0.5) - special.betaln(0.5, 0.5)
+    return float(mixed + (more + fewer) * math.log(2.0))
+
+
 @lru_cache(maxsize=1024)
 def _criticals(seen: tuple[int, ...], last: int, alpha: float) -> tuple[float, ...]:
     """One bound per look, each spending the error that is still allowed."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pgassay.analysis.gates.fit import refuse_unnamed
 from pgassay.analysis.gates.grammar import parse_gates
 from pgassay.analysis.gates.model import GateOutcome, GateResult
 from pgassay.cli.terminal.console import one_line, warn
@@ -26,13 +27,15 @@ def gates_of(texts: Sequence[str] | None, *, only: bool = False) -> tuple[Gate, 
 
 
 def refuse_without_comparison(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
-    """Refuses gates for a run of one arm or an A/A run, which compares nothing."""
+    """Refuses gates for a run of one arm or an A/A run, which compares nothing, and gates on what
+    the run does not have."""
     if gates and plan.calibrates:
         raise SetupRefused("gate-of-identical-arms", str(of))
     if gates and plan.describes:
         raise SetupRefused("gate-of-described", str(of))
     if gates and not plan.factors:
         raise SetupRefused("gate-of-nothing-varied", str(of))
+    refuse_unnamed(gates, plan)
 
 
 def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
@@ -45,7 +48,8 @@ def refuse_other_gates(gates: Sequence[Gate], plan: Plan, of: Path) -> None:
 def settle(results: Sequence[GateResult], undecided: str) -> None:
     """End with 3 where a gate failed, with 4 where one is undecided and that is to fail.
 
-    A metric that is worse by its verdict never passes without a line.
+    A metric that is worse by its verdict never passes without a line. A gate that was on nothing
+    ends with 4 always.
     """
     failed, opened = (
         [one_line(str(line.sentence)) for line in gate_lines(results) if line.outcome is wanted]
@@ -53,11 +57,15 @@ def settle(results: Sequence[GateResult], undecided: str) -> None:
     )
     if failed:
         raise GateRefused("gate-failed", first=failed[0], more=_more(failed))
-    worse = [one_line(str(line.sentence)) for line in gate_lines(_only_worse(results))]
+    absent, worse = (
+        [one_line(str(line.sentence)) for line in gate_lines(some)]
+        for some in ([one for one in results if not one.checks], _only_worse(results))
+    )
     if undecided == "pass":
         for text in worse:
             warn(f"gate undecided: {text}")
-    elif demanded := opened if undecided == "fail" else worse:
+    demanded = {"pass": absent, "fail": opened}.get(undecided, [*absent, *worse])
+    if demanded:
         raise GateOpen("gate-undecided", first=demanded[0], more=_more(demanded))
 
 

@@ -11,7 +11,13 @@ import math
 from collections.abc import Iterable, Iterator
 
 from pgassay.refusals.refusal import Refusal
-from pgassay.spec.endpoints import OF_QUERIES, scenario_of, usual_metric
+from pgassay.spec.endpoints import (
+    OF_QUERIES,
+    is_pooled,
+    known_endpoints,
+    scenario_of,
+    usual_metric,
+)
 from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.tables import EMBEDDED
 from pgassay.spec.load.table import OF_QUERIES_ALONE, QUERY_KEYS, WRITES_KEYS
@@ -178,6 +184,8 @@ def beside_queries(file: ExperimentFile) -> Iterator[Refusal]:
     for name in file.design.endpoints or ():
         if scenario_of(name) is not None:
             yield Refusal("endpoint-of-a-query", name=name)
+        elif is_pooled(known_endpoints()[name]["metric"]):
+            yield Refusal("endpoint-of-all-queries", name=name)
     if file.load.caches == "cold" and file.reset.caches is not Caches.COLD:
         yield Refusal("cold-queries-of-warm-trials")
     level = file.reset_rule().level
