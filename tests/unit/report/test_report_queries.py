@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pgassay.analysis.queries.model import CostChange
 from pgassay.cli.terminal.summary import summary_blocks
 from pgassay.report.context import ReportContext
 from pgassay.report.document.blocks import Chart, Fold, Group, Items, Paragraph
@@ -50,6 +52,23 @@ def test_one_table_has_every_query_those_that_gain_or_lose_most_first(
     (panel,) = chart.figure.panels
     assert [name for _, name in panel.y.ticks or ()][:2] == ["q9", "q7"]
     assert len(panel.y.ticks or ()) == 13  # a query that failed has no change to draw
+
+
+def test_costs_that_differ_have_a_column_and_percentiles_have_one_where_they_are_known(
+    context: ReportContext,
+) -> None:
+    assert context.analysis.queries is not None
+    first, *others = context.analysis.queries.effects
+    costs = {
+        "p95_ms": CostChange(0.5, 0.25, -50.0, (-60.0, -40.0), differs=True),
+        "wal_bytes": CostChange(0.0, 8192.0, None, None, differs=True),
+        "rows": CostChange(7.0, 7.0, 0.0, (0.0, 0.0)),
+    }
+    changed = replace(first, cost_changes={**first.cost_changes, **costs})
+    table = verdicts.query_table([changed, *others])
+    assert table.column("p95_ms")[0] == "0.500 → 0.250"
+    assert table.column("wal_bytes")[0] == "0 B → 8.0 kB"
+    assert not {"rows", "dirtied", "planning_ms"} & {one.name for one in table.columns}
 
 
 def test_a_changed_plan_stands_beside_the_other_with_its_reason(context: ReportContext) -> None:

@@ -1,12 +1,12 @@
-"""What has nearly no noise: the blocks that a query asks for, and its plan.
+"""What a query costs beside its time, much of it with nearly no noise, and its plan.
 
-Enters: what EXPLAIN (ANALYZE, BUFFERS) showed in each trial. Leaves: the change of blocks, the plan
-that most trials had. Never: decides a verdict.
+Enters: what EXPLAIN (ANALYZE, BUFFERS) showed in each trial, 95th percentiles. Leaves: the change
+of each cost, the plan that most trials had. Never: decides a verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,12 @@ from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.estimate import both, bounded, estimate
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
-from pgassay.analysis.queries.model import CostChange, ExplainPlan, TrialQueries
+from pgassay.analysis.queries.model import P95, CostChange, ExplainPlan, TrialQueries
 from pgassay.analysis.reading.plan_shape import shape_of
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Factor, Plan
+
+_OF_AN_EXECUTION = ("blocks", "temp", "dirtied", "wal_bytes", "rows", "planning_ms")
 
 
 @dataclass(frozen=True)
@@ -31,25 +33,46 @@ class UsualPlan:
     """Whether other trials had another one."""
 
 
-def cost_change(
+def cost_changes(
     plan: Plan,
     trials: Sequence[TrialQueries],
     query: str,
     factor: Factor,
     level: str,
     rule: Rule,
-) -> CostChange | None:
-    """Returns the change of the blocks that a query asks for; None where no block tells.
+) -> dict[str, CostChange]:
+    """Returns the change of each cost of a query, by the names of `QueryCosts`, and that of its
+    95th percentile, `p95_ms`; without those of which no block tells."""
+    found = {}
+    for name in (*_OF_AN_EXECUTION, P95):
+        values = {
+            (one.block, one.arm): value
+            for one in trials
+            if (value := _value(one, query, name)) is not None
+        }
+        change = _change(values, plan, factor, level, rule) if values else None
+        if change is not None:
+            found[name] = change
+    return found
 
-    Blocks that never vary over a few trials are known as they are. Where only some trials ask for
-    none, there is no ratio, and so no interval.
+
+def _value(trial: TrialQueries, query: str, name: str) -> float | None:
+    if name == P95:
+        return trial.p95_ms.get(query)
+    value: float | None = getattr(trial.costs.get(query), name, None)
+    return value
+
+
+def _change(
+    values: Mapping[tuple[int, str], float], plan: Plan, factor: Factor, level: str, rule: Rule
+) -> CostChange | None:
+    """The change of one cost; None where no block tells.
+
+    What never varies over a few blocks is known as it is. Where only some trials have none of it,
+    there is no ratio, and so no interval.
     """
-    vectors = {
-        (one.block, one.arm): np.array([costs.blocks])
-        for one in trials
-        if (costs := one.costs.get(query)) is not None and costs.blocks is not None
-    }
-    pairs = pair_blocks(vectors, plan, factor, level) if vectors else None
+    vectors = {place: np.array([value]) for place, value in values.items()}
+    pairs = pair_blocks(vectors, plan, factor, level)
     if pairs is None:
         return None
     before, after = pairs.baseline[:, 0], pairs.level[:, 0]
@@ -59,14 +82,17 @@ def cost_change(
         return CostChange(*means, 0.0, (0.0, 0.0) if is_constant else None)
     if before.min() <= 0.0 or after.min() <= 0.0:
         known = 100.0 * (means[1] / means[0] - 1.0) if means[0] else None
-        return CostChange(*means, known, None)
+        always, never = max(before.min(), after.min()) > 0.0, 0.0 in means
+        return CostChange(*means, known, None, differs=is_constant and always and never)
     found = estimate(
         np.log(after) - np.log(before), rule.margins(1.0, ratio=True), rule, judged=False
     )
     ends = found.interval
     if found.error is None and is_constant:
         ends = found.mean, found.mean
-    return CostChange(*means, ratio_pct(found.mean), bounded(both(ends, ratio_pct), least=-100.0))
+    pct = bounded(both(ends, ratio_pct), least=-100.0)
+    differs = pct is not None and not pct[0] <= 0.0 <= pct[1]
+    return CostChange(*means, ratio_pct(found.mean), pct, differs)
 
 
 def most_usual_plan(seen: Iterable[ExplainPlan | None]) -> UsualPlan | None:

@@ -22,7 +22,7 @@ from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.plans.change import plan_change
-from pgassay.analysis.queries.costs import cost_change, most_usual_plan
+from pgassay.analysis.queries.costs import cost_changes, most_usual_plan
 from pgassay.analysis.queries.failures import failures_of, judged_by_failures
 from pgassay.analysis.queries.model import QueryCosts, QueryEffect, QuerySet, TrialQueries
 from pgassay.analysis.queries.summary import summarise
@@ -156,7 +156,7 @@ def _of_level(
             failures=failures_of(sides[1], name),
             baseline_costs=_mean_costs(one.costs[name] for one in sides[0] if name in one.costs),
             costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
-            block_change=cost_change(plan, trials, name, factor, level, rule),
+            cost_changes=cost_changes(plan, trials, name, factor, level, rule),
         )
         made = _with_plans(made, sides)
         found.append(

@@ -15,6 +15,9 @@ from pgassay.analysis.statistics.values import Interval
 
 __all__ = ["ExplainPlan", "QueryCosts", "TrialQueries"]
 
+P95 = "p95_ms"
+"""Among `cost_changes`, which has the others by their names in `QueryCosts`."""
+
 
 @dataclass(frozen=True)
 class QueryFailures:
@@ -33,7 +36,7 @@ class QueryFailures:
 
 @dataclass(frozen=True)
 class CostChange:
-    """The change of a cost that has nearly no noise, over blocks."""
+    """The change of a cost beside the time, over blocks."""
 
     baseline: float
     level: float
@@ -42,6 +45,9 @@ class CostChange:
     ci95_pct: Interval | None
     """Holds together with those of all queries and levels; None where it cannot be told. Of a cost
     that never varies both ends are the change."""
+    differs: bool = False
+    """Whether the interval excludes no change, or one of both always has some and the other never
+    any."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,9 @@ class QueryEffect:
     baseline_costs: QueryCosts = field(default_factory=QueryCosts)
     """Means over all trials of the baseline; likewise the next one of the level."""
     costs: QueryCosts = field(default_factory=QueryCosts)
-    block_change: CostChange | None = None
-    """Of blocks found and read; None where no trial tells."""
+    cost_changes: Mapping[str, CostChange] = field(default_factory=dict)
+    """Of blocks found and read (`blocks`), of temporary files (`temp`), `dirtied`, `wal_bytes`,
+    `rows`, `planning_ms`, and the 95th percentile of executions (`p95_ms`); where trials tell."""
     plan_differs: bool | None = None
     """Whether most trials of the level had another plan than most of the baseline; None where
     plans are not known."""
@@ -97,6 +104,11 @@ class QueryEffect:
         """Whether it failed in a larger share of the level's trials than of the baseline's."""
         before, after = self.baseline_failures, self.failures
         return after.failed * before.trials > before.failed * after.trials
+
+    @property
+    def block_change(self) -> CostChange | None:
+        """Returns the change of the blocks that it asks for; None where no trial tells."""
+        return self.cost_changes.get("blocks")
 
     @property
     def fails_only_here(self) -> bool:

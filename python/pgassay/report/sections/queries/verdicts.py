@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pgassay.analysis.queries.model import QueryEffect, QueryFailures, QuerySet, SetSummary
+from pgassay.analysis.queries.model import P95, QueryEffect, QueryFailures, QuerySet, SetSummary
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.queries import counts_of
 from pgassay.findings.wording import measured
 from pgassay.language import Message, clauses, listed, tr
-from pgassay.quantities import count, duration, milliseconds
+from pgassay.quantities import count, duration, milliseconds, size
 from pgassay.report.charts.effects.queries import queries_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
@@ -72,7 +72,10 @@ def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Ta
     """The effects on queries in their order, a row each."""
     has_temp = any(one.costs.temp or one.baseline_costs.temp for one in effects)
     has_runs = len({one.blocks for one in effects}) > 1
-    table = view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp, runs=has_runs)
+    changes = [(name, change) for one in effects for name, change in one.cost_changes.items()]
+    known = {name for name, change in changes if change.differs or name == P95}
+    beside = {name: name in known for name in _BESIDE}
+    table = view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp, runs=has_runs, **beside)
     return table.filled("blocks", "plan")
 
 
@@ -147,8 +150,7 @@ def _change(one: QueryEffect) -> Cell:
 def _times(one: QueryEffect) -> Cell:
     if one.baseline_ms is None or one.ms is None:
         return Cell(ABSENT)
-    before, after = (measured(ms, _TIME, with_unit=False) for ms in (one.baseline_ms, one.ms))
-    return Cell(f"{before} → {after}", value=one.ms)
+    return Cell(f"{_ms(one.baseline_ms)} → {_ms(one.ms)}", value=one.ms)
 
 
 def _both(name: str) -> Callable[[QueryEffect], Cell]:
@@ -164,6 +166,25 @@ def _both(name: str) -> Callable[[QueryEffect], Cell]:
     return show
 
 
+def _beside(name: str, show: Callable[[float], str]) -> Callable[[QueryEffect], Cell]:
+    """A cost with the baseline and with the level, and by how much it changes."""
+
+    def cell(one: QueryEffect) -> Cell:
+        change = one.cost_changes.get(name)
+        if change is None:
+            return Cell(ABSENT)
+        shown = dict.fromkeys((show(change.baseline), show(change.level)))
+        known = None if change.change_pct is None else change.ci95_pct
+        words = "" if known is None else with_interval(change.change_pct, known)
+        return Cell(" → ".join(shown), value=change.level, note=words if change.differs else "")
+
+    return cell
+
+
+def _ms(value: float) -> str:
+    return str(measured(value, _TIME, with_unit=False))
+
+
 def _plan(one: QueryEffect) -> Cell:
     if one.plan_differs is None:
         return Cell(ABSENT)
@@ -175,6 +196,14 @@ def _plan(one: QueryEffect) -> Cell:
     return Cell(words, "plan", note=listed([*map(str, reasons[:1]), *more]))
 
 
+_BESIDE = {
+    P95: (Message("p95, ms"), Message("95th percentile of executions"), _ms),
+    "rows": (Message("Rows"), Message("Rows that an execution returns"), count),
+    "wal_bytes": (Message("WAL"), Message("WAL that an execution writes"), size),
+    "dirtied": (Message("Dirtied"), Message("Blocks that an execution changed first"), count),
+    "planning_ms": (Message("Planning, ms"), Message("Time of planning"), _ms),
+}
+"""Costs that are shown where they differ, percentiles wherever they are known."""
 _COLUMNS = (
     written("query", "Query", str, "heading"),
     column("verdict", "Verdict", _verdict, "text"),
@@ -184,5 +213,9 @@ _COLUMNS = (
     column("weight", "Calls", lambda one: Cell(whole(one.weight) if one.weight else ABSENT)),
     column("blocks", "Blocks", _both("blocks"), full_title="Blocks of shared buffers asked for"),
     column("temp", "Temp", _both("temp"), full_title="Temporary blocks, read and written"),
+    *(
+        column(name, title, _beside(name, show), full_title=full)
+        for name, (title, full, show) in _BESIDE.items()
+    ),
     column("plan", "Plan", _plan, "text"),
 )
