@@ -78,3 +78,82 @@ def test_a_compressed_log_that_is_cut_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupRefused) as refused:
         draw_log([path], LogOptions())
     assert refused.value.code == "log-unreadable"
+
+
+def texts_of(tmp_path: Path, sql: str, detail: str = "", **options: float) -> list[str]:
+    """The texts of scripts, drawn from a log with as many of the statement as it has lines."""
+    sent = f"execute <unnamed>: {sql}" if detail else f"statement: {sql}"
+    lines = LOG.splitlines()
+    path = tmp_path / "server.log"
+    path.write_text(
+        "".join(
+            f"{line.partition('statement: ')[0]}{sent}\n"
+            + (f"{line.partition('LOG:')[0]}DETAIL:  {detail}\n" if detail else "")
+            for line in lines
+        )
+    )
+    (scenario,) = draw_log([path], LogOptions(**options)).scenarios  # type: ignore[arg-type]
+    return [one.text for one in scenario.statements]
+
+
+@pytest.mark.parametrize(
+    ("sql", "detail", "text"),
+    [
+        (
+            "SELECT 1 FROM t WHERE email = 'alice@x.org' LIMIT 5",
+            "",
+            "SELECT 1 FROM t WHERE email = :email LIMIT 5",
+        ),
+        (
+            "SELECT 1 FROM t WHERE state = 'open' AND api_token = 'sk_live' AND id = $1",
+            "Parameters: $1 = '7'",
+            "SELECT 1 FROM t WHERE state = 'open' AND api_token = :api_token AND id = :id",
+        ),
+    ],
+)
+def test_a_constant_stays_in_a_script_only_beside_parameters_and_no_secret_does(
+    tmp_path: Path, sql: str, detail: str, text: str
+) -> None:
+    assert texts_of(tmp_path, sql, detail) == [text]
+
+
+def test_what_a_sampled_log_has_drawn_and_lost_is_scaled_alike(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    copy = "".join(LOG.replace("SELECT", "COPY t FROM STDIN --"))
+    path.write_text(LOG + copy)
+    drawing = draw_log([path], LogOptions(sampled=0.1))
+    (scenario,), (lost,) = drawing.scenarios, drawing.lost
+    figures = scenario.statements[0].figures
+    assert (figures.calls, round(figures.time_ms)) == (200, 200)
+    assert (lost.calls, round(lost.time_ms)) == (200, 200)
+
+
+def test_beyond_the_limit_of_scenarios_statements_are_drawn_with_their_own_values(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "server.log"
+    log = LOG * 2
+    for ms in range(200, 210):
+        log += other(ms, b"BEGIN").decode()
+        log += other(ms, b"SELECT %d FROM a" % ms).decode()
+        log += other(ms, b"UPDATE b SET c = %d" % (ms + 100)).decode()
+        log += other(ms, b"COMMIT").decode()
+    path.write_text(log)
+    drawing = draw_log([path], LogOptions(most_scenarios=1))
+    assert [one.statements[0].text for one in drawing.scenarios] == [
+        "SELECT :p1",
+        "SELECT :p1 FROM a",
+    ]
+    single = drawing.scenarios[1]
+    assert single.parameters is not None
+    assert single.parameters["p1"].to_pylist() == [*range(200, 210)]
+    assert [one.text for one in drawing.lost] == ["UPDATE b SET c = $1"]
+    assert ("draw/log/singles", {"count": 1, "most": 1}) in drawing.notes
+
+
+def test_pieces_of_transactions_are_said_to_be_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(b"".join(LOG.encode() + other(130 + ms, b"COMMIT") for ms in range(5)))
+    notes = dict(draw_log([path], LogOptions()).notes)
+    note = notes["draw/log/partial"]
+    assert note["percent"] == pytest.approx(100 * 5 / 85)

@@ -61,6 +61,46 @@ def test_a_key_is_known_by_its_column_where_its_variable_has_another_name() -> N
     assert "WHERE id = :order_id;" in script
 
 
+def deleting(name: str) -> DrawnStatement:
+    """A row of another table, whose key has the same name."""
+    text = f"DELETE FROM carts WHERE id = :{name}"
+    return DrawnStatement(
+        "0" * 16, text, "", (Parameter(name, "", Origin.LOG, "carts.id", "="),), Figures(ROWS, 1.0)
+    )
+
+
+def test_a_key_of_another_table_is_not_taken_for_the_returned_one() -> None:
+    scenario = drawn(ORDER)
+    values = scenario.parameters
+    assert values is not None
+    table = values.append_column("id", pa.array(range(100, 100 + ROWS)))
+    first, second = scenario.statements
+    both = replace(scenario, statements=(first, deleting("id"), second), parameters=table)
+    found = with_returned(both)
+    assert found.parameters is not None
+    assert found.parameters.column_names == ["note", "id"]
+    assert found.statements[2].parameters[0].origin is Origin.RETURNED
+    alone = replace(scenario, statements=(first, deleting("id")), parameters=table)
+    assert with_returned(alone) is alone
+
+
+def test_one_key_in_two_types_is_taken_in_both_places() -> None:
+    scenario = drawn(ORDER)
+    values = scenario.parameters
+    assert values is not None
+    table = values.append_column("order", values.column("order_id").cast(pa.string()))
+    looks = DrawnStatement(
+        "0" * 16, "SELECT 1 FROM bill WHERE ref = :order", "",
+        (Parameter("order", "", Origin.LOG, "bill.order_id", "="),), Figures(ROWS, 1.0),
+    )  # fmt: skip
+    found = with_returned(
+        replace(scenario, statements=(*scenario.statements, looks), parameters=table)
+    )
+    assert found.parameters is not None
+    assert found.parameters.column_names == ["note"]
+    assert found.statements[2].text == "SELECT 1 FROM bill WHERE ref = :order_id"
+
+
 @pytest.mark.parametrize(
     "kept",
     [

@@ -7,6 +7,7 @@ import pytest
 from pgassay.spec.secrets.redaction import (
     hides,
     is_secret,
+    is_secret_column,
     redacted,
     redacted_value,
     secret_line,
@@ -125,3 +126,13 @@ def test_sql_that_sets_a_password_is_found(text: str) -> None:
 )
 def test_a_column_named_password_is_data(text: str) -> None:
     assert sql_secret_line(text) is None
+
+
+def test_columns_that_hold_secrets_are_recognised_by_name() -> None:
+    for name in (
+        "password", "token", "access_token", "resetToken", "token_hash", "tokens", "pwd",
+        "user_pwd", "api_key", "private_key", "otp", "client_secret",
+    ):  # fmt: skip
+        assert is_secret_column(name), name
+    for name in ("token_count", "tokenizer", "compass", "passenger", "pinned", "key", "user_id"):
+        assert not is_secret_column(name), name

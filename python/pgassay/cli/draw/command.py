@@ -81,6 +81,16 @@ def draw(
             max=1,
         ),
     ] = None,
+    scenarios: Annotated[
+        int | None,
+        option(
+            "--scenarios",
+            "Kinds of transactions at most; of the rest single statements are repeated [50].",
+            _FROM_A_LOG,
+            min=1,
+            max=1000,
+        ),
+    ] = None,
     trace: Annotated[
         bool,
         option("--trace", "Write trace.parquet beside it: the log, for a replay.", _FROM_A_LOG),
@@ -144,6 +154,7 @@ def draw(
         "--application": application,
         "--prefix": prefix,
         "--sampled": sampled,
+        "--scenarios": scenarios,
         "--trace": trace,
     }
     for_writing: dict[str, object] = {
@@ -171,7 +182,7 @@ def draw(
     from pgassay.draw.writing.folder import Writing
 
     seconds = seconds_of("--for", duration or "10min", 1, 86_400)
-    asked = AskedOfALog(of_database, of_user, application, prefix, sampled or 1.0)
+    asked = AskedOfALog(of_database, of_user, application, prefix, sampled or 1.0, scenarios or 50)
 
     def drawn() -> Drawn:
         if log:

@@ -91,6 +91,7 @@ class AskedOfALog:
     application: str | None
     prefix: str | None
     sampled: float
+    most_scenarios: int
 
 
 def from_log(

@@ -7,6 +7,7 @@ changes a value: a number becomes one of a type only where every one of the colu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +52,22 @@ def texts_of(column: Tagged) -> pa.Array:
         pa.py_buffer(np.packbits(known, bitorder="little").tobytes()),
     )
     return whole.cast(pa.string())
+
+
+def joined(columns: Sequence[Tagged]) -> Tagged:
+    """Returns columns one below the other."""
+    ends = np.cumsum([0, *(len(texts) for _, _, texts in columns)])
+    offsets = [
+        np.frombuffer(own, np.int64)[1 if number else 0 :] + ends[number]
+        for number, (_, own, _) in enumerate(columns)
+    ]
+    tags, _, texts = zip(*columns, strict=True)
+    return b"".join(tags), np.concatenate(offsets).tobytes(), b"".join(texts)
+
+
+def all_numbers(column: Tagged) -> bool:
+    """Whether each value is a number."""
+    return set(column[0]) == {_NUMBER}
 
 
 def literal_of(column: Tagged) -> str | None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pgassay._core import LogReader
 from pgassay.draw.log.choosing import Transactions, chosen, sequence_of
-from pgassay.draw.log.columns import literal_of, values_of
+from pgassay.draw.log.columns import Tagged, all_numbers, joined, literal_of, values_of
 from pgassay.draw.log.columns import texts_of as column_texts
 from pgassay.draw.log.files import Log
 from pgassay.draw.log.options import LogOptions
@@ -33,18 +33,23 @@ from pgassay.draw.model import (
     Source,
     SourceFigures,
 )
+from pgassay.draw.statements.meetings import Meeting
 from pgassay.draw.statements.names import apart, variables
 from pgassay.draw.statements.parsing import tokens_of
 from pgassay.draw.statements.rewriting import Piece, replaced, with_names
 from pgassay.notes import Note
 from pgassay.refusals.refusal import SetupRefused
+from pgassay.spec.secrets.redaction import is_secret_column
 
 _ROOM = "draw/log"
 _SHOWN = 200
 _ENOUGH_ROWS = 10
 """From so many rows on, a constant that is the same in all of them is one."""
+_OF_THE_PROGRAM = ("limit", "offset", "field")
 _SLOW_US = 1000
 _MANY = 1000
+_PARTIAL = 0.05
+"""So many transactions without a beginning or an end are more than those at the log's own."""
 
 
 def draw_log(files: Sequence[Path], options: LogOptions) -> Drawing:
@@ -93,11 +98,16 @@ class _Gathered:
             protocol=self._protocol(),
             scenarios=tuple(with_returned(self._scenario(sequence)) for sequence in drawn),
             lost=tuple(
-                Lost(f"{_ROOM}/{reason}", text, calls, self.lost_us[reason, text] / 1000)
+                Lost(
+                    f"{_ROOM}/{reason}",
+                    text,
+                    round(calls / self.options.sampled),
+                    self.lost_us[reason, text] / 1000 / self.options.sampled,
+                )
                 for (reason, text), calls in self.lost.items()
             ),
             figures=self._figures(database),
-            notes=tuple(self._notes(sum(one.pooled for one in drawn))),
+            notes=tuple(self._notes(drawn)),
         )
 
     @property
@@ -125,7 +135,6 @@ class _Gathered:
             elif needs and scenario["without_values"] == scenario["transactions"]:
                 self._lose_all("without-values", sequence)
             else:
-                sequence.transactions /= self.options.sampled
                 yield sequence
 
     def _lose_all(self, reason: str, sequence: Transactions) -> None:
@@ -139,8 +148,9 @@ class _Gathered:
         self.lost_us[reason, shown] += time_us
 
     def _scenario(self, sequence: Transactions) -> DrawnScenario:
-        columns = self.reader.columns(sequence.number)
-        scale = sequence.transactions / self.summary["scenarios"][sequence.number]["transactions"]
+        columns = self._columns(sequence)
+        transactions = sequence.transactions / self.options.sampled
+        scale = transactions / sequence.logged
         taken: dict[str, pa.Array] = {}
         statements = []
         at = 0
@@ -148,7 +158,7 @@ class _Gathered:
             own = columns[at : at + text.values] if text.data else []
             at += len(own)
             said, parameters = self._said(text, own, taken)
-            calls = round(sequence.transactions)
+            calls = round(transactions)
             figures = Figures(calls, time_us * scale / 1000, failed=round(failed * scale))
             statements.append(
                 DrawnStatement(text.fingerprint or "", said, text.text, parameters, figures)
@@ -159,23 +169,37 @@ class _Gathered:
             name=name,
             statements=tuple(statements),
             explicit=sequence.explicit,
-            transactions=round(sequence.transactions),
+            transactions=round(transactions),
             parameters=pa.table(taken) if taken else None,
             ends="ROLLBACK" if sequence.rolled_back else "COMMIT",
             pauses_us=tuple(map(tuple, sequence.pauses_us)),
         )
 
+    def _columns(self, sequence: Transactions) -> list[Tagged]:
+        """The values of its statements, one column for each."""
+        values = sum(text.values for text in sequence.texts if text.data)
+        found: list[list[Tagged]] = []
+        rows = 0
+        for number, at in sequence.parts if values else ():
+            if own := self.reader.columns(number)[at : at + values]:
+                found.append(own)
+                rows += len(own[0][0])
+            if rows >= self.options.most_rows:
+                break
+        return [joined(one) for one in zip(*found, strict=True)]
+
     def _said(
-        self, text: Text, columns: Sequence[tuple[bytes, bytes, bytes]], taken: dict[str, pa.Array]
+        self, text: Text, columns: Sequence[Tagged], taken: dict[str, pa.Array]
     ) -> tuple[str, tuple[Parameter, ...]]:
         """A statement's text with variables, and these; their columns are added to `taken`."""
+        met = dict(text.meetings())
         fixed: dict[int, str] = {}
         for number, column in enumerate(columns, start=1):
-            if number > text.parameters and self.options.keep_constants:
+            if self._is_of_the_program(text, met[number], column):
                 literal = literal_of(column) if len(column[0]) >= _ENOUGH_ROWS else None
                 if literal is not None:
                     fixed[number] = literal
-        met = {n: one for n, one in text.meetings().items() if n not in fixed}
+                    del met[number]
         found = {
             n: values_of(columns[n - 1]) if n > text.parameters else column_texts(columns[n - 1])
             for n in met
@@ -189,6 +213,17 @@ class _Gathered:
             taken.setdefault(named[number], values)
         said = with_names(_with_constants(text.text, fixed), named)
         return said, tuple(parameter(named[number], met[number]) for number in named)
+
+    def _is_of_the_program(self, text: Text, met: Meeting, column: Tagged) -> bool:
+        """Whether a constant may be one of the client's program: one beside parameters, or one that
+        is no value of a table. Of a text without parameters each other may be a value of the
+        user's that the client has put in."""
+        if met.number <= text.parameters or not self.options.keep_constants:
+            return False
+        name = met.column.name if met.column else met.near
+        is_number = met.column is None and all_numbers(column)
+        beside = text.parameters > 0 and not is_secret_column(name)
+        return beside or is_number or met.role in _OF_THE_PROGRAM
 
     def _protocol(self) -> Protocol:
         return max(Protocol, key=lambda one: int(self.summary[one.value]))
@@ -207,8 +242,13 @@ class _Gathered:
             sessions=found["sessions_at_once"],
         )
 
-    def _notes(self, pooled: int) -> Iterator[tuple[str, dict[str, object]]]:
+    def _notes(self, drawn: Sequence[Transactions]) -> Iterator[tuple[str, dict[str, object]]]:
         found, share = self.summary, self.options.sampled
+        if singles := sum(one.is_single for one in drawn):
+            yield "draw/log/singles", {"count": singles, "most": self.options.most_scenarios}
+        ended = found["commits"] + found["rollbacks"] + found["partial"]
+        if found["partial"] > _PARTIAL * ended:
+            yield "draw/log/partial", {"percent": 100 * found["partial"] / ended}
         shortest = found["shortest_us"] or 0
         if not self._timed:
             yield "draw/log/no-durations", {}
@@ -222,7 +262,7 @@ class _Gathered:
             "draw/log/values-cut": found["cut"],
             "draw/log/times-back": found["back"],
             "draw/log/unread": found["unread"],
-            "draw/log/pooled": pooled,
+            "draw/log/pooled": sum(one.pooled for one in drawn),
         }
         for code, count in counts.items():
             if count:

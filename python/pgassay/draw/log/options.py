@@ -20,13 +20,13 @@ class LogOptions:
     prefix: str | None = None
     """log_line_prefix, of a log in the form stderr; guessed without it."""
     sampled: float = 1.0
-    """The share of transactions that was logged (log_transaction_sample_rate,
-    log_statement_sample_rate); numbers of transactions are scaled by it."""
+    """The share of transactions that was logged (log_transaction_sample_rate); numbers and times
+    are scaled by it."""
     most_rows: int = 100_000
     """Of parameters, in one scenario; a random sample of more."""
     most_scenarios: int = 50
     seed: int = 1
     keep_constants: bool = True
-    """A constant that never varied stays in the text; False makes all of them parameters."""
+    """A constant of the client's program stays in the text; False makes all of them parameters."""
     progress: Callable[[float], None] | None = None
     """Called now and then with the share of the files' bytes that is read."""

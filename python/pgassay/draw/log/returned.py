@@ -11,14 +11,14 @@ another: with the logged one the lines would belong to an order that has its lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.draw.model import DrawnScenario, DrawnStatement, Origin, Parameter
+from pgassay.draw.model import DrawnScenario, Origin
 from pgassay.draw.statements.parsing import Unparsable, ast, parsed
 
 _ENOUGH_ROWS = 10
@@ -29,11 +29,8 @@ def with_returned(scenario: DrawnScenario) -> DrawnScenario:
     """Returns the scenario with each key that an INSERT of it returned taken from there."""
     for place, statement in enumerate(scenario.statements):
         key = _returned(statement.source_text)
-        if key is not None and (name := next(_sent_later(scenario, place, *key), None)):
-            table, column = key
-            if not name.endswith(column):
-                scenario, name = _renamed(scenario, name, f"{table}_{column}")
-            scenario = _chained(scenario, place, name, name.removesuffix(column))
+        if key is not None and (names := _sent_later(scenario, place, *key)):
+            scenario = _chained(scenario, place, names, *key)
     return scenario
 
 
@@ -54,54 +51,65 @@ def _returned(text: str) -> tuple[str, str] | None:
     return None if name is None else (tree.relation.relname.lower(), returned[0].name or name)
 
 
-def _sent_later(scenario: DrawnScenario, place: int, table: str, column: str) -> Iterator[str]:
-    """The variables of later statements that bear the name of a returned key, or that meet its
-    column, and whose values all differ."""
+def _sent_later(scenario: DrawnScenario, place: int, table: str, column: str) -> list[str]:
+    """The variables of later statements that are a returned key: of those that bear its name or
+    meet its column, and whose values all differ, the first and what is equal to it."""
     before = {one.name for each in scenario.statements[: place + 1] for one in each.parameters}
     later = [one for each in scenario.statements[place + 1 :] for one in each.parameters]
     values: pa.Table | None = scenario.parameters
+    found: dict[str, pa.ChunkedArray] = {}
+    for name in dict.fromkeys(one.name for one in later):
+        if values is None or name in before or name not in values.column_names:
+            continue
+        columns = [one.column.lower() for one in later if one.name == name and one.column]
+        sent = values.column(name).cast(pa.string())
+        if (
+            _is_key(name, columns, table, column)
+            and len(sent) >= _ENOUGH_ROWS
+            and sent.null_count == 0
+            and pc.count_distinct(sent).as_py() == len(sent)
+        ):
+            found[name] = sent
+    first = next(iter(found.values()), None)
+    return [name for name, sent in found.items() if sent.equals(first)]
+
+
+def _is_key(name: str, columns: Sequence[str], table: str, column: str) -> bool:
+    """Whether a variable is a key by the columns that it meets; by its own name where none is
+    known: `id` is a name that any table's key has."""
     words = {table, table.removesuffix("s"), table.removesuffix("es")}
-    named = {column, *words, *(f"{word}_{column}" for word in words)}
-    key = f"{table}.{column}"
-    for name in sorted({one.name for one in later} - before):
-        columns = {f".{one.column.lower()}" for one in later if one.name == name and one.column}
-        is_key = name in named or any(one.endswith(f".{key}") for one in columns)
-        if values is not None and is_key and values.num_rows >= _ENOUGH_ROWS:
-            sent = values.column(name)
-            if sent.null_count == 0 and pc.count_distinct(sent).as_py() == len(sent):
-                yield name
+    named = {*words, *(f"{word}_{column}" for word in words)}
+    if not columns:
+        return name in {column, *named}
+    if any(column.startswith(word) for word in words):
+        named.add(column)
+    return any(
+        f".{one}".endswith(f".{table}.{column}") or one.rpartition(".")[2] in named
+        for one in columns
+    )
 
 
-def _renamed(scenario: DrawnScenario, name: str, wanted: str) -> tuple[DrawnScenario, str]:
-    """The scenario with a variable named as its key is, so that it can be returned."""
+def _chained(
+    scenario: DrawnScenario, place: int, names: Sequence[str], table: str, column: str
+) -> DrawnScenario:
+    """The scenario in which these variables are one that the statement at `place` returns."""
     taken = {one.name for each in scenario.statements for one in each.parameters}
-    new = next(one for one in (wanted, f"{name}_{wanted}") if one not in taken)
-    variable = re.compile(rf"(?<![:\w]):{re.escape(name)}\b")
+    wanted = f"{table}_{column}"
+    free = (one for one in (wanted, f"{names[0]}_{wanted}") if one not in taken)
+    new = names[0] if names[0].endswith(column) else next(free)
+    variable = re.compile(rf"(?<![:\w]):(?:{'|'.join(map(re.escape, names))})\b")
     statements = tuple(
         replace(
             each,
             text=variable.sub(f":{new}", each.text),
             parameters=tuple(
-                replace(one, name=new) if one.name == name else one for one in each.parameters
+                replace(one, name=new, origin=Origin.RETURNED) if one.name in names else one
+                for one in each.parameters
             ),
+            returns=new.removesuffix(column) if number == place else each.returns,
         )
-        for each in scenario.statements
+        for number, each in enumerate(scenario.statements)
     )
-    values = scenario.parameters
-    if values is not None:
-        values = values.rename_columns([new if one == name else one for one in values.column_names])
-    return replace(scenario, statements=statements, parameters=values), new
-
-
-def _chained(scenario: DrawnScenario, place: int, name: str, prefix: str) -> DrawnScenario:
-    values = scenario.parameters.drop_columns([name]) if scenario.parameters is not None else None
-    statements: list[DrawnStatement] = []
-    for number, one in enumerate(scenario.statements):
-        parameters: tuple[Parameter, ...] = tuple(
-            replace(each, origin=Origin.RETURNED) if each.name == name else each
-            for each in one.parameters
-        )
-        returns = prefix if number == place else one.returns
-        statements.append(replace(one, parameters=parameters, returns=returns))
-    kept = values if values is not None and values.num_columns else None
-    return replace(scenario, statements=tuple(statements), parameters=kept)
+    kept = scenario.parameters.drop_columns(names) if scenario.parameters is not None else None
+    parameters = kept if kept is not None and kept.num_columns else None
+    return replace(scenario, statements=statements, parameters=parameters)

@@ -61,10 +61,10 @@ class Mapped:
     def replace(self, kind: Kind, part: str) -> str | None:
         """Returns what a part becomes; None for a day that no calendar has."""
         match kind:
-            case _ if part in _STAY:
-                return part
             case Kind.TEXT:
                 return self._texts[part]
+            case _ if part in _STAY:
+                return part
             case Kind.HEX:
                 return self._hexes[part]
             case Kind.NUMBER:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pgassay.draw.masking.mapping import Parts
 from pgassay.draw.masking.values import Kind, Replace, kind_of, replaced
 from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter
-from pgassay.spec.secrets.redaction import is_secret, redacted
+from pgassay.spec.secrets.redaction import is_secret_column, redacted
 
 _NOT_DATA = "limit"
 """The role of a number of rows, which belongs to the statement."""
@@ -56,7 +56,7 @@ def _is_data(parameter: Parameter) -> bool:
 
 def _is_secret(parameter: Parameter) -> bool:
     column = (parameter.column or "").rpartition(".")[2]
-    return is_secret(column) or is_secret(parameter.name)
+    return is_secret_column(column) or is_secret_column(parameter.name)
 
 
 def _masked(drawing: Drawing, wanted: Callable[[Parameter], bool], random: Random) -> Masked:

@@ -118,9 +118,9 @@ def _statements_per_transaction(drawing: Drawing) -> tuple[float, float]:
 
 def improvements(drawing: Drawing) -> list[Note]:
     """Returns what would make the next drawing truer."""
-    found = []
-    if drawing.source is Source.STATISTICS:
+    found, of_log = [], drawing.source is Source.LOG
+    if not of_log:
         found.append(note_of_code("draw/improve-log"))
     if any(one.transactions < _FEW_CALLS for one in drawing.scenarios):
-        found.append(note_of_code("draw/improve-longer"))
+        found.append(note_of_code("draw/improve-longer-log" if of_log else "draw/improve-longer"))
     return found

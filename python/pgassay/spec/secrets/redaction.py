@@ -24,6 +24,7 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 _TABLE = tomllib.loads((files(__package__) / "redaction.toml").read_text("utf-8"))
 _MAY_HOLD, _ARE_SECRETS = _any_of(_TABLE["may_hold"]), _any_of(_TABLE["are_secrets"])
+_COLUMNS = _any_of(_TABLE["are_secrets"] + _TABLE["columns"])
 _SQL = _any_of(_TABLE["sql"])
 _TEXT = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _TABLE["text"])
 
@@ -36,6 +37,11 @@ def hides(setting: str) -> bool:
 def is_secret(setting: str) -> bool:
     """Whether a setting's value is a secret."""
     return _ARE_SECRETS.search(setting) is not None
+
+
+def is_secret_column(name: str) -> bool:
+    """Whether the values of a column of a user's table are secrets, by its name."""
+    return _COLUMNS.search(name) is not None
 
 
 def shown_of(setting: str, value: str) -> str:
