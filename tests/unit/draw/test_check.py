@@ -13,7 +13,7 @@ from pgassay.draw.check.comparing import compared
 from pgassay.draw.check.finding import FoundDrawing
 from pgassay.draw.check.model import Checked, Pair
 from pgassay.draw.check.reading import RunFigures
-from pgassay.draw.model import Drawing, Source
+from pgassay.draw.model import Drawing, Figures, Source
 from pgassay.draw.stored import drawing_file
 from pgassay.report.formats.markdown import markdown_of
 from support.draw.drawings import LOOK, PAY, STATISTICS
@@ -69,7 +69,29 @@ def test_a_run_like_its_source_differs_in_nothing() -> None:
         "IO": Pair(0.2, 0.0),
         "LWLock": Pair(0.0, 0.1),
     }
-    assert summary_of(found).code == "draw/check-true"
+    assert found.lost_share == pytest.approx(40 / 1030)
+    summary = summary_of(found)
+    assert (summary.code, summary.values["statements"]) == ("draw/check-true", 2)
+    assert summary.values["percent"] == pytest.approx(100 * 990 / 1030)
+    assert "3.88 % of the source's time is not in this workload" in markdown_of(blocks_of(found))
+
+
+def test_a_log_whose_calls_agree_is_not_called_true() -> None:
+    scenarios = tuple(
+        replace(
+            one,
+            statements=tuple(
+                replace(each, figures=Figures(each.figures.calls, each.figures.time_ms))
+                for each in one.statements
+            ),
+        )
+        for one in STATISTICS.scenarios
+    )
+    drawing = replace(STATISTICS, source=Source.LOG, scenarios=scenarios)
+    run = run_of(calls(1000), PAY_AS_ON_THE_SOURCE)
+    assert summary_of(checked(run, drawing)).code == "draw/check-calls"
+    plans: dict[str, str | None] = {"look": "p1"}
+    assert summary_of(checked(run, drawing, plans)).code == "draw/check-true"
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from pgassay.draw.log.drawing import draw_log
 from pgassay.draw.log.options import LogOptions
+from pgassay.draw.log.trace import KEY, write_trace
 from pgassay.refusals.refusal import SetupRefused
 
 LINE = "2026-11-27 16:00:00.{ms} UTC [7] u@d LOG:  duration: 1.000 ms  statement: SELECT {ms}\n"
@@ -157,3 +160,23 @@ def test_pieces_of_transactions_are_said_to_be_pieces(tmp_path: Path) -> None:
     notes = dict(draw_log([path], LogOptions()).notes)
     note = notes["draw/log/partial"]
     assert note["percent"] == pytest.approx(100 * 5 / 85)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        b"/* why */ ALTER ROLE a PASSWORD 'tiger'",
+        b"BEGIN; ALTER ROLE a PASSWORD 'tiger'",
+        b"SELECT dblink('host=b password=tiger', 'SELECT 1')",
+    ],
+)
+def test_a_trace_has_no_statement_that_gives_a_password(tmp_path: Path, sql: bytes) -> None:
+    log, trace = tmp_path / "server.log", tmp_path / "trace.parquet"
+    log.write_bytes(LOG.encode() + other(130, sql) + other(140, b"SELECT password FROM a"))
+    write_trace([log], trace, LogOptions())
+    statements = pq.read_table(trace)["statement"].to_pylist()
+    assert [one for one in statements if one and "password" in one.lower()] == [
+        "SELECT password FROM a"
+    ]
+    about = json.loads(pq.read_schema(trace).metadata[KEY])
+    assert (about["statements"], about["left_out"]) == (21, 1)

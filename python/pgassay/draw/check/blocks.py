@@ -16,6 +16,7 @@ from pgassay.report.document.blocks import Block, Heading, Paragraph
 from pgassay.report.document.table import column, view
 from pgassay.report.tables.cells import ABSENT
 
+_LEAST_LOST = 0.0005
 _MOST_CHARACTERS = 80
 _WORDS = {
     "missing": Message("never called"),
@@ -38,16 +39,19 @@ def summary_of(checked: Checked) -> Note:
     """Returns in one sentence whether the run is as its source."""
     matter = [one for one in checked.statements if one.matters]
     differ = sum(bool(one.differs) for one in matter)
-    values: dict[str, int] = {"statements": len(matter)}
-    if not differ:
-        return Note("draw/check-true", values)
-    return Note("draw/check-differs", {**values, "differ": differ})
+    of_time = sum(one.time_share.source or 0.0 for one in matter) * (1.0 - checked.lost_share)
+    values = {"statements": len(matter), "percent": 100 * of_time}
+    if differ:
+        return Note("draw/check-differs", {**values, "differ": differ})
+    return Note("draw/check-calls" if checked.is_of_calls else "draw/check-true", values)
 
 
 def blocks_of(checked: Checked) -> Iterator[Block]:
     """Yields the summary, the statements and the whole; in each cell first the source, then the
     run."""
     yield Paragraph(str(summary_of(checked)))
+    if checked.lost_share >= _LEAST_LOST:
+        yield Paragraph(str(Note("draw/check-lost", {"percent": 100 * checked.lost_share})))
     for note in checked.notes:
         yield Paragraph(str(note))
     yield Heading(tr("Statements: source → run, blocks, rows and WAL per call"))

@@ -66,6 +66,8 @@ def compared(
     on_the_source = _by_statement(source_plans or {}, fingerprint)
     ordered = sorted(drawn, key=lambda one: -(drawn[one].total("time_ms") or 0.0))
     times = {one: drawn[one].total("time_ms") or 0.0 for one in ordered}
+    lost = found.file.lost
+    all_ms = sum(times.values()) + sum(one.time_ms for one in lost)
     totals = _Totals(
         sum(drawn[one].total("calls") or 0.0 for one in ordered),
         sum(times.values()),
@@ -75,7 +77,7 @@ def compared(
     statements = []
     before = 0.0
     for one in ordered:
-        matters = before < _LIMITS["time_share"] * totals.time or not totals.time
+        matters = before < _LIMITS["time_share"] * all_ms or not all_ms
         before += times[one]
         checked = _statement(one, drawn[one], taken.get(one, _NOTHING), totals, matters=matters)
         if source_plans is not None:
@@ -84,12 +86,16 @@ def compared(
         statements.append(checked)
     wide = _LIMITS["statistics_times"] if found.file.source == Source.STATISTICS else 1.0
     figures = found.file.figures
+    # Of calls where no time is known.
+    all_calls = totals.calls + sum(one.calls for one in lost)
+    covered = _share(totals.time, all_ms) or _share(totals.calls, all_calls) or 0.0
     return Checked(
         str(found.folder),
         name,
         run.arm,
         run.trials,
         tuple(replace(one, differs=tuple(_differences(one, wide))) for one in statements),
+        1.0 - covered,
         Pair(_share(figures.commits, figures.seconds), run.commits),
         Pair(
             _ratio(figures.blocks_found, figures.blocks_read),

@@ -36,7 +36,7 @@ class CheckedStatement:
     text: str
     scenarios: tuple[str, ...]
     matters: bool
-    """Whether it is among those that take 90 % of the source's time."""
+    """Whether it is among those that take 90 % of the source's time, or all that is drawn of it."""
     calls_share: Pair
     """0 to 1, of the calls of all drawn statements."""
     time_share: Pair
@@ -73,6 +73,8 @@ class Checked:
     trials: int
     statements: tuple[CheckedStatement, ...]
     """Those with most of the source's time first."""
+    lost_share: float
+    """0 to 1: what the workload does not have of the time of the source's statements."""
     commits: Pair
     """Per second."""
     hit_ratio: Pair
@@ -85,3 +87,8 @@ class Checked:
     def is_true(self) -> bool:
         """Whether no statement that matters differs by more than the limits."""
         return not any(one.differs for one in self.statements if one.matters)
+
+    @property
+    def is_of_calls(self) -> bool:
+        """Whether calls alone could be compared: the source has no blocks, and no plans were."""
+        return not any(one.blocks.source is not None or one.plan for one in self.statements)

@@ -1,8 +1,8 @@
 """From a server's log to a trace: every statement in order, with its own parameters.
 
 Enters: files of a log. Leaves: a Parquet file that a replay reads, whole or not at all, for its
-owner only. Never: holds more of a log in memory than some pieces: what is not yet in order waits in
-a temporary file beside the trace.
+owner only. Never: has a statement that gives a password to the server, or holds more of a log in
+memory than some pieces: what is not yet in order waits in a temporary file beside the trace.
 
 Columns, in the order of `at_us`: session (dense), at_us (since the first row), kind (connect,
 simple, extended, prepared, disconnect), statement, parameters (texts, NULL kept), name,
@@ -29,12 +29,15 @@ from pgassay.draw.log.files import Log
 from pgassay.draw.log.options import LogOptions
 from pgassay.draw.log.ordering import Ordered
 from pgassay.refusals.refusal import SetupRefused
+from pgassay.spec.secrets.redaction import sql_secret_line
 
 KEY = b"pgassay.trace"
 _ROWS = 100_000
 """Of a group of rows."""
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _NAMES = ("name", "sqlstate", "database", "user", "application")
+_LOOKED_AT = r"(?i)password|postgres(ql)?://"
+"""What `sql_secret_line` looks at closely."""
 _SESSION_ENDS = ("connect", "disconnect")
 SCHEMA = pa.schema(
     {
@@ -63,11 +66,13 @@ def write_trace(files: Sequence[Path], path: Path, options: LogOptions) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".trace-") as folder:
         waiting = Path(folder) / "waiting.arrow"
         with Ordered(waiting, _PLAIN) as ordered:
+            secret = 0
             for _ in log.feed(reader):
                 if reader.waiting() >= _ROWS:
-                    ordered.add(_rows(reader))
-            ordered.add(_rows(reader))
+                    secret += _add(ordered, _rows(reader))
+            secret += _add(ordered, _rows(reader))
             summary = json.loads(reader.summary())
+            summary["left_out"] += secret
             if not summary["statements"]:
                 raise SetupRefused("log-without-statements", "--log", entries=summary["entries"])
             written = Path(folder) / "trace.parquet"
@@ -97,6 +102,18 @@ def _write(ordered: Ordered, path: Path, summary: dict[str, Any]) -> None:
             since = pc.subtract(table["at_us"], first_us)
             whole = table.set_column(at, "at_us", since).cast(pa.schema(SCHEMA))
             writer.write_table(whole.replace_schema_metadata(schema.metadata), _ROWS)
+
+
+def _add(ordered: Ordered, rows: pa.RecordBatch) -> int:
+    """Adds the rows but for statements that give a password to the server; returns how many these
+    are."""
+    texts = rows.column("statement")
+    may_be = pc.match_substring_regex(texts, _LOOKED_AT)
+    found = set(texts.filter(may_be).unique().to_pylist())
+    secret = [one for one in found if sql_secret_line(one) is not None]
+    kept = pc.invert(pc.is_in(texts, pa.array(secret, pa.string())))
+    ordered.add(rows.filter(kept))
+    return rows.num_rows - int(pc.sum(kept).as_py() or 0)
 
 
 def _rows(reader: LogReader) -> pa.RecordBatch:
