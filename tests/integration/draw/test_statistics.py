@@ -8,12 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from pgassay.draw.model import Drawing, DrawnScenario, Origin
+from pgassay.draw.statements.scopes import TableName
+from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.drawing import draw_statistics
 from pgassay.draw.statistics.options import StatisticsOptions
+from pgassay.draw.statistics.rows import Sampler
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.workload.queries import read_queries
@@ -130,6 +134,10 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     quoted = scenario(drawn, 'INSERT INTO "Order Line"').statements[0]
     assert quoted.parameters[1].column == 'shop."Order Line"."No"'
     assert "IN (:no" in scenario(drawn, "SELECT l.sku").statements[0].text
+    # Of keys to delete there are more than of others: each is used once.
+    deleted = scenario(drawn, "DELETE FROM").parameters
+    assert deleted is not None
+    assert len(set(deleted["order"].to_pylist())) > OPTIONS.rows
 
 
 def test_a_stretch_of_a_column_gives_as_many_rows_as_on_the_source(
@@ -226,6 +234,20 @@ def test_constants_beside_parameters_are_those_that_sessions_showed(shop: LabSer
     assert {row[1:] for row in rows_of(found)} == {("paid", 4)}
 
 
+def test_a_table_that_the_search_path_does_not_have_is_said_to_be_missing(shop: LabServer) -> None:
+    with psycopg.connect(shop.dsn("app"), autocommit=True) as client:
+        client.execute("CREATE TEMP TABLE scratch (x int)")
+
+        def load(_: float) -> None:
+            for n in range(1, CALLS + 1):
+                client.execute("SELECT x FROM scratch WHERE x = %s", (n,))
+                client.execute("SELECT * FROM customer WHERE id = %s", (n,))
+
+        drawn = draw_statistics(shop.dsn(), replace(OPTIONS, progress=load))
+    assert "draw/table-not-found" in [one.reason for one in drawn.lost]
+    assert ("draw/tables-not-found", {"paths": ("shop, public",), "count": 1}) in drawn.notes
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -238,6 +260,31 @@ def test_options_that_do_not_fit_are_refused(
 ) -> None:
     with refused(code):
         draw_under_load(shop, options)
+
+
+def test_wide_values_are_not_fetched_beyond_a_limit_and_leave_keys_alone(
+    lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgassay.draw.statistics.rows._MOST_BYTES", 1 << 20)
+    with lab_server.admin() as session:
+        session.execute(
+            "CREATE TABLE wide (shop int, id int, about text, UNIQUE (shop, id));"
+            "ALTER TABLE wide ALTER about SET STORAGE EXTERNAL;"
+            "INSERT INTO wide SELECT 1, n, repeat('x', 100000) FROM generate_series(1, 100) AS n;"
+            "ANALYZE wide"
+        )
+        table = Catalogue(session).table("public", TableName(None, "wide"))
+        assert table is not None
+        sampler = Sampler(session, 1000, np.random.default_rng(1))
+        sampler.sample(table, ["id"])
+        sampler.sample(table, ["id", "about"], written=True)
+        assert sampler.size(table) == 100
+        assert 10 <= sampler.size(table, written=True) <= 20 + 41
+        # No index begins with it, so the server would read the whole table.
+        assert sampler.highest(table, "id") == max(
+            sampler.values(table, "id", written=True) or [], key=lambda one: int(one or 0)
+        )
+        assert sampler.highest(table, "shop") == "1"
 
 
 def test_a_server_without_the_statistics_is_refused_with_what_to_do(lab_server: LabServer) -> None:

@@ -6,7 +6,12 @@ import pytest
 
 from pgassay.draw.statements.constants import masked, without_constants
 from pgassay.draw.statements.parsing import Unparsable, fingerprint, parsed
-from pgassay.draw.statements.rewriting import preparable, unsquashed, with_names
+from pgassay.draw.statements.rewriting import (
+    preparable,
+    unsquashed,
+    with_names,
+    without_comments,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +55,11 @@ def test_a_text_of_the_statistics_is_made_such_that_a_server_prepares_it() -> No
     made = preparable(text)
     assert made == ("SELECT pg_catalog.extract($1 , x), $2::date FROM t WHERE y > $3::interval day")
     parsed(made)
+
+
+def test_what_clients_add_to_a_text_is_left_out_of_it() -> None:
+    text = "/*+ SeqScan(t) */ SELECT $1 /*, ... */ FROM t /*traceparent='00-7'*/ -- user 7"
+    assert without_comments(text) == "/*+ SeqScan(t) */ SELECT $1 /*, ... */ FROM t"
 
 
 def test_a_list_cut_short_has_as_many_elements_as_asked_for() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pgassay.draw.model import Drawing, DrawnScenario
+from pgassay.draw.model import Drawing, DrawnScenario, Source
 from pgassay.draw.stored import DrawingFile, script_hash
 from pgassay.draw.writing.experiment_file import FirstQuestion
 from pgassay.draw.writing.folder import Writing, write_folder
@@ -188,3 +188,25 @@ def test_a_workload_that_commits_more_often_than_its_source_says_so(tmp_path: Pa
     alike = replace(STATISTICS.figures, commits=own, rollbacks=0)
     page = (write(replace(STATISTICS, figures=alike), tmp_path / "b") / "FIDELITY.md").read_text()
     assert "Statements of a transaction" not in page
+
+
+def test_a_masked_folder_does_not_name_the_server(tmp_path: Path) -> None:
+    writing = Writing("host=db.example.org user=app", QUESTION, mask=True)
+    out = write(STATISTICS, tmp_path / "shop", writing)
+    assert not [one for one in out.rglob("*") if one.is_file() and b"example" in one.read_bytes()]
+    load_spec(out / "experiment.toml")
+
+
+def test_tables_that_may_not_be_there_are_not_asked_for(tmp_path: Path) -> None:
+    failed = replace(LOOK.figures, failed=LOOK.figures.calls)
+    absent = replace(LOOK, figures=failed)
+    out = write(with_scenarios(replace(LOOKS, statements=(absent,))), tmp_path / "shop")
+    assert load_spec(out / "experiment.toml").workload.installed == InstalledTables(())
+
+
+def test_a_short_log_is_drawn_longer_by_a_longer_log(tmp_path: Path) -> None:
+    few = replace(LOOKS, transactions=3)
+    drawing = replace(with_scenarios(few), source=Source.LOG)
+    text = (write(drawing, tmp_path / "shop") / "FIDELITY.md").read_text()
+    assert "a longer stretch of the log" in text
+    assert "--for" not in text

@@ -180,3 +180,15 @@ def test_a_trace_has_no_statement_that_gives_a_password(tmp_path: Path, sql: byt
     ]
     about = json.loads(pq.read_schema(trace).metadata[KEY])
     assert (about["statements"], about["left_out"]) == (21, 1)
+
+
+def test_transactions_with_a_temporary_table_are_lost_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    insert = b"INSERT INTO work VALUES (1)"
+    path.write_bytes(
+        LOG.encode() * 20 + other(130, b"CREATE TEMP TABLE work (id int)") + other(140, insert) * 99
+    )
+    drawing = draw_log([path], LogOptions())
+    assert [one.statements[0].text for one in drawing.scenarios] == ["SELECT :p1"]
+    reasons = {one.text: one.reason for one in drawing.lost}
+    assert reasons["INSERT INTO work VALUES ($1)"] == "draw/log/temporary-table"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -86,8 +87,17 @@ def test_a_value_of_any_known_form_becomes_another_of_the_same_length(
     ((made, again),) = hidden(drawn("v", type_name, [value, value]), seed=3)
     assert made == again != value
     assert len(made) == len(value)
-    kept = {"uuid": "-", "bytea": "\\x", "date": "-", "jsonb": '"name"', "text[]": "NULL"}
+    kept = {"uuid": "-", "bytea": "\\x", "date": "-", "jsonb": ": true", "text[]": "NULL"}
     assert kept.get(type_name, "") in made
+
+
+def test_keys_of_json_are_replaced_as_texts_are_but_for_those_that_a_statement_names() -> None:
+    about = drawn("about", "jsonb", ['{"ada@x.org": 1, "weight": 2}'])
+    key = drawn("key", "text", ["ada@x.org"])
+    first = replace(about.statements[0], source_text="SELECT (about).weight FROM t WHERE a = $1")
+    ((document,), (text,)) = hidden(replace(about, statements=(first,)), key)
+    assert list(json.loads(document)) == [text, "weight"]
+    assert text != "ada@x.org"
 
 
 def test_wildcards_of_a_pattern_stay_and_its_beginning_is_that_of_the_texts() -> None:

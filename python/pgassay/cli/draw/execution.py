@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from pgassay.cli.terminal.console import counted, err, labelled, out, print_table, silenced
-from pgassay.draw.model import Drawing
+from pgassay.draw.model import Drawing, Source
 from pgassay.draw.writing.coverage import coverage_of, largest_losses, note_of_code, time_of
 from pgassay.draw.writing.experiment_file import EXPERIMENT, FirstQuestion, experiment_toml
 from pgassay.draw.writing.fidelity import FIDELITY
@@ -165,7 +165,9 @@ def _say(drawing: Drawing, folder: Path, experiments: Sequence[str]) -> None:
         (one.name, str(one.transactions), share(coverage.share_of(time_of(one))))
         for one in sorted(drawing.scenarios, key=lambda one: -time_of(one))
     ]
-    print_table(("scenario", "transactions", "time"), rows)
+    # Statistics do not know transactions: each statement is one for itself, unless it was grouped.
+    counts = "calls" if drawing.source is Source.STATISTICS else "transactions"
+    print_table(("scenario", counts, "time"), rows)
     for lost in largest_losses(drawing):
         part = share(coverage.share_of(lost.time_ms))
         text = lost.text[:_MOST_CHARACTERS]

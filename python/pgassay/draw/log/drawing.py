@@ -124,6 +124,7 @@ class _Gathered:
 
     def _sequences(self, texts: Sequence[Text], database: int) -> Iterator[Transactions]:
         """Those that can be repeated; what cannot is lost."""
+        temporary = {text.temporary for text in texts if text.temporary}
         for number, scenario in enumerate(self.summary["scenarios"]):
             sequence = sequence_of(number, scenario, texts)
             reasons = [reason for text in sequence.texts if (reason := text.lost)]
@@ -132,6 +133,8 @@ class _Gathered:
                 self._lose_all("other-database", sequence)
             elif reasons:
                 self._lose_all(reasons[0], sequence)
+            elif any(one.name in temporary for text in sequence.texts for one in text.tables):
+                self._lose_all("temporary-table", sequence)
             elif needs and scenario["without_values"] == scenario["transactions"]:
                 self._lose_all("without-values", sequence)
             else:

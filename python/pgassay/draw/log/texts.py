@@ -15,9 +15,11 @@ from pgassay.draw.model import Origin, Parameter
 from pgassay.draw.statements import names
 from pgassay.draw.statements.kinds import left_out
 from pgassay.draw.statements.meetings import Meeting, Met, meetings_of
-from pgassay.draw.statements.parsing import Node, Unparsable, fingerprint, parsed
+from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
+from pgassay.draw.statements.scopes import TableName
 
-_MONITORING = "monitoring"
+_REASONS = {"draw/monitoring": "monitoring", "draw/ddl": "utility"}
+_TEMPORARY = "t"
 _UNPARSABLE = "unparsable"
 
 
@@ -56,9 +58,21 @@ class Text:
         """Why no scenario has it, a code of this room; None where one may."""
         if self.tree is None or self.fingerprint is None:
             return _UNPARSABLE
-        if self.data and left_out(self.tree, self.met.tables) == _MONITORING:
-            return _MONITORING
-        return None
+        return _REASONS.get(left_out(self.tree, self.met.tables) or "") if self.data else None
+
+    @cached_property
+    def temporary(self) -> str | None:
+        """The name of the temporary table that it makes; None of any other text."""
+        tree: Any = self.tree
+        into = getattr(tree, "into", None) or getattr(tree, "intoClause", None)
+        relation = tree.relation if isinstance(tree, ast.CreateStmt) else None
+        made = into.rel if into else relation
+        return str(made.relname) if made and made.relpersistence == _TEMPORARY else None
+
+    @property
+    def tables(self) -> Sequence[TableName]:
+        """The tables that it reads or writes."""
+        return self.met.tables if self.data else ()
 
     @property
     def values(self) -> int:

@@ -112,8 +112,9 @@ def _add(ordered: Ordered, rows: pa.RecordBatch) -> int:
     found = set(texts.filter(may_be).unique().to_pylist())
     secret = [one for one in found if sql_secret_line(one) is not None]
     kept = pc.invert(pc.is_in(texts, pa.array(secret, pa.string())))
-    ordered.add(rows.filter(kept))
-    return rows.num_rows - int(pc.sum(kept).as_py() or 0)
+    clean = rows.filter(kept)
+    ordered.add(clean)
+    return int(rows.num_rows - clean.num_rows)
 
 
 def _rows(reader: LogReader) -> pa.RecordBatch:

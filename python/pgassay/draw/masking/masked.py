@@ -6,7 +6,8 @@ Never: changes the number of rows, the types or the statements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from random import Random, SystemRandom
 from typing import Any
@@ -18,6 +19,7 @@ from pgassay.draw.masking.values import Kind, Replace, kind_of, replaced
 from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter
 from pgassay.spec.secrets.redaction import is_secret_column, redacted
 
+_WORD = re.compile(r"\w+")
 _NOT_DATA = "limit"
 """The role of a number of rows, which belongs to the statement."""
 
@@ -61,18 +63,21 @@ def _is_secret(parameter: Parameter) -> bool:
 
 def _masked(drawing: Drawing, wanted: Callable[[Parameter], bool], random: Random) -> Masked:
     parts = Parts()
+    # A key of JSON that a statement names is part of the program.
+    texts = (each.source_text for one in drawing.scenarios for each in one.statements)
+    words = {word for text in texts for word in _WORD.findall(text)}
     names: dict[str, None] = {}
     nulls: dict[str, None] = {}
     for scenario in drawing.scenarios:
         for one in _columns(scenario, wanted):
             names[one.label] = None
-            one.changed(parts.collect)
+            one.changed(parts.collect, words)
     mapping = parts.mapping(random)
     scenarios = []
     for scenario in drawing.scenarios:
         table: Any = scenario.parameters
         for one in _columns(scenario, wanted):
-            made = one.changed(mapping.replace)
+            made = one.changed(mapping.replace, words)
             if made.null_count > one.values.null_count:
                 nulls[one.label] = None
             place = table.column_names.index(one.parameter.name)
@@ -89,8 +94,9 @@ class _Column:
     parameter: Parameter
     values: pa.ChunkedArray
 
-    def changed(self, change: Replace) -> pa.ChunkedArray:
-        """The column with the parts of its values replaced; each different value is read once."""
+    def changed(self, change: Replace, names: Collection[str]) -> pa.ChunkedArray:
+        """The column with the parts of its values replaced, but for keys of JSON with these
+        `names`; each different value is read once."""
         kind_here = self.values.type
         coded = self.values.combine_chunks().dictionary_encode()
         different = [_text_of(one) for one in coded.dictionary.to_pylist()]
@@ -98,7 +104,7 @@ class _Column:
         if pa.types.is_boolean(kind_here):
             kind = Kind.STAYS
         like = self.parameter.role == "like"
-        made = [replaced(one, kind, change, many=many, like=like) for one in different]
+        made = [replaced(one, kind, change, many=many, like=like, names=names) for one in different]
         values = [None if one is None else _value_of(one, kind_here) for one in made]
         taken = pa.array(values, kind_here).take(coded.indices)
         return pa.chunked_array([taken])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -62,22 +62,31 @@ def kind_of(type_name: str, values: Iterable[str]) -> tuple[Kind | None, bool]:
     return next(forms, Kind.TEXT), False
 
 
-def replaced(value: str, kind: Kind | None, replace: Replace, *, many: bool, like: bool) -> Any:
-    """Returns the value with its parts replaced; None where its form is not understood."""
+def replaced(
+    value: str,
+    kind: Kind | None,
+    replace: Replace,
+    *,
+    many: bool,
+    like: bool,
+    names: Collection[str] = (),
+) -> Any:
+    """Returns the value with its parts replaced, but for keys of JSON that are in `names`; None
+    where its form is not understood."""
     if kind is None:
         return None
     if many:
-        return _array(value, kind, replace)
+        return _array(value, kind, replace, names)
     if like:
         return _LITERAL.sub(lambda found: replace(Kind.TEXT, found[0]) or "", value)
     if kind is Kind.JSON:
-        return _json(value, replace)
+        return _json(value, replace, names)
     if kind in _FORMS and not _FORMS[kind].fullmatch(value):
         return None
     return replace(kind, value)
 
 
-def _array(value: str, kind: Kind, replace: Replace) -> str | None:
+def _array(value: str, kind: Kind, replace: Replace, names: Collection[str]) -> str | None:
     """An array of one dimension or of several, as PostgreSQL writes it."""
     if not value.startswith("{"):
         return None
@@ -88,7 +97,7 @@ def _array(value: str, kind: Kind, replace: Replace) -> str | None:
         if text == "NULL":
             return text
         inner = _ESCAPED.sub(r"\1", text[1:-1]) if text.startswith('"') else text
-        other = replaced(inner, kind, replace, many=False, like=False)
+        other = replaced(inner, kind, replace, many=False, like=False, names=names)
         if other is None:
             unfit.append(text)
             return "NULL"
@@ -98,8 +107,8 @@ def _array(value: str, kind: Kind, replace: Replace) -> str | None:
     return None if unfit else made
 
 
-def _json(value: str, replace: Replace) -> str | None:
-    """Texts and numbers at any depth; the names of keys stay."""
+def _json(value: str, replace: Replace, names: Collection[str]) -> str | None:
+    """Keys, texts and numbers at any depth."""
 
     def walked(one: Any) -> Any:
         match one:
@@ -114,7 +123,10 @@ def _json(value: str, replace: Replace) -> str | None:
             case list():
                 return [walked(inner) for inner in one]
             case dict():
-                return {key: walked(inner) for key, inner in one.items()}
+                return {
+                    key if key in names else replace(Kind.TEXT, key): walked(inner)
+                    for key, inner in one.items()
+                }
             case _:
                 return None
 

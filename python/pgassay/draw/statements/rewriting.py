@@ -38,6 +38,13 @@ def replaced(text: str, pieces: Iterable[Piece]) -> str:
     return "".join((*parts, text[at:]))
 
 
+def without_comments(text: str) -> str:
+    """Returns a text without what clients add to it, such as the ids of their requests; hints and
+    the mark of a shortened list stay. Raises Unparsable."""
+    pieces = [Piece(one.start, one.end, " ") for one in tokens_of(text) if _is_comment(one)]
+    return replaced(text, pieces).strip()
+
+
 def preparable(text: str, extract: str = "extract") -> str:
     """Returns a text of pg_stat_statements as a server takes it in PREPARE; raises Unparsable.
 
@@ -111,7 +118,8 @@ def with_names(text: str, names: Mapping[int, str]) -> str:
 
 
 def _is_comment(token: Token) -> bool:
-    return token.name in COMMENTS and not token.text.startswith("/*+")
+    kept = token.text == SQUASHED or token.text.startswith("/*+")
+    return token.name in COMMENTS and not kept
 
 
 def _typed_before(tree: Node) -> dict[int, int]:

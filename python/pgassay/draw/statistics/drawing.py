@@ -7,7 +7,7 @@ executes a statement of its load, or shows a value.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from pgassay.draw.statements.names import apart, scenario, variables
 from pgassay.draw.statements.rewriting import with_names
 from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.options import StatisticsOptions
+from pgassay.draw.statistics.preparing import NOT_FOUND
 from pgassay.draw.statistics.readings import Readings, read_twice
 from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.selecting import Selection
@@ -60,7 +61,8 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
     with as_target_error(doing), server.connect(lasts_s=lasts_s) as session:
         readings = read_twice(session, options.seconds, facts.version_num, options.progress)
         catalogue = Catalogue(session)
-        statements, lost = Selection(session, catalogue, facts.version_num).of(readings)
+        selection = Selection(session, catalogue, facts.version_num)
+        statements, lost = selection.of(readings)
         if not statements:
             forbidden = any(one.reason == "draw/not-allowed" for one in lost)
             code = "draw-not-allowed" if forbidden else "draw-found-nothing"
@@ -68,7 +70,14 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
         groups = grouped(statements, options.transactions)
         sampler = Sampler(session, options.rows, random)
         drawer = Drawer(sampler, catalogue, skew, random)
-        drawer.sample(statements)
+        deleting = {one.query_id for one in statements if one.deletes}
+        lasting = {
+            one.query_id: _lasting(group, readings.figures.seconds)
+            for group in groups
+            for one in group.statements
+            if one.query_id in deleting
+        }
+        drawer.sample(statements, lasting)
         skew.refuse_unknown(drawer.used_columns)
         scenarios = _scenarios(groups, drawer, readings.figures.seconds, options.rows)
     return Drawing(
@@ -77,7 +86,7 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
         scenarios=tuple(scenarios),
         lost=tuple(lost),
         figures=readings.figures,
-        notes=tuple(_notes(readings, statements, scenarios, sampler, lost)),
+        notes=tuple(_notes(readings, statements, scenarios, sampler, lost, selection.not_found)),
     )
 
 
@@ -92,18 +101,21 @@ def _scenarios(
     return found
 
 
+def _lasting(group: Group, seconds: float) -> int:
+    """The rows that are used once each at the rate of the source."""
+    return min(_MOST_ROWS, math.ceil(group.happened / seconds * _LASTS_S))
+
+
 def _scenario(name: str, group: Group, drawer: Drawer, seconds: float, rows: int) -> DrawnScenario:
-    is_new = any(drawer.has_new(one) for one in group.statements)
-    if is_new:
-        lasting = math.ceil(group.happened / seconds * _LASTS_S)
-        rows = min(_MOST_ROWS, max(rows, lasting))
+    in_turn = any(drawer.has_new(one) or one.deletes for one in group.statements)
+    if in_turn:
+        rows = max(rows, _lasting(group, seconds))
     drawn: list[DrawnStatement] = []
     columns: dict[str, object] = {}
     for one, values in zip(group.statements, drawer.columns(group.statements, rows), strict=True):
         names = variables(one.met.meetings, columns)
         drawn.append(_statement(one, names, values))
         columns.update({names[number]: column.values for number, column in values.items()})
-    in_turn = is_new or any(one.deletes for one in group.statements)
     return DrawnScenario(
         name=name,
         statements=tuple(drawn),
@@ -143,10 +155,15 @@ def _notes(
     scenarios: Sequence[DrawnScenario],
     sampler: Sampler,
     lost: Sequence[Lost],
+    not_found: Collection[str],
 ) -> Notes:
     notes: Notes = [(code, {}) for code in readings.codes]
     if any(one.reason == "draw/hidden" for one in lost):
         notes.append(("draw/statements-hidden", {}))
+    if not_found:
+        count = sum(one.reason == NOT_FOUND for one in lost)
+        paths = tuple(list(not_found)[:_NAMED])
+        notes.append(("draw/tables-not-found", {"paths": paths, "count": count}))
     if sampler.denied:
         tables = sorted(sampler.denied)
         notes.append(

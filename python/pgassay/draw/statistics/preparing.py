@@ -17,6 +17,7 @@ from pgassay.draw.statements.parsing import tokens_of
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
+NOT_FOUND = "draw/table-not-found"
 _NAME = sql.Identifier("pgassay_draw")
 _BEFORE = len('PREPARE "pgassay_draw" AS ')
 _UNTYPED = (
@@ -76,6 +77,8 @@ class Preparer:
             return self._typed(text, path)
         except psycopg.errors.InsufficientPrivilege:
             return "draw/not-allowed"
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+            return NOT_FOUND
         except psycopg.Error:
             if self._session.closed:
                 raise

@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 
 from pgassay.draw.statistics.catalogue import Table
+from pgassay.draw.statistics.guesses import INTEGERS
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -24,6 +25,9 @@ _ROWS_OF_A_PAGE = 50.0
 """Assumed where a table was never analysed."""
 _MOST_BYTES = 64 << 20
 """Of one sample."""
+_FIRST_ROWS, _FETCHED_ROWS, _FETCHED_BYTES = 10, 5000, 4 << 20
+"""Rows that are fetched first; rows and bytes of a fetch after it."""
+_CURSOR = "pgassay_rows"
 _WIDTH = 32
 """Bytes of a value whose width is not known."""
 _FORMS = (
@@ -68,31 +72,35 @@ class Sampler:
         self._session = session
         self._rows = rows
         self._random = random
-        self._samples: dict[int, dict[str, Values] | None] = {}
+        self._samples: dict[tuple[int, bool], dict[str, Values] | None] = {}
         self.denied: set[str] = set()
         """Tables that this role may not read, or that took too long."""
         for setting in _FORMS:
             session.execute(setting.encode(), prepare=False)
 
-    def sample(self, table: Table, columns: Iterable[str]) -> None:
-        """Samples the columns of a table; see `values`. Raises psycopg.OperationalError."""
-        names = sorted(set(columns))
-        if not table.has_rows or not names or table.oid in self._samples:
+    def sample(
+        self, table: Table, columns: Iterable[str], *, written: bool = False, rows: int = 0
+    ) -> None:
+        """Samples the columns of a table, those that are `written` apart from those that rows are
+        looked up by, at least `rows` rows; see `values`. Raises psycopg.OperationalError."""
+        names, key = sorted(set(columns)), (table.oid, written)
+        if not table.has_rows or not names or key in self._samples:
             return
         try:
-            self._samples[table.oid] = self._read(table, names)
+            self._samples[key] = self._read(table, names, max(rows, self._rows))
         except _REFUSED:
             self.denied.add(table.quoted)
-            self._samples[table.oid] = None
+            self._samples[key] = None
 
-    def values(self, table: Table, column: str) -> Values | None:
+    def values(self, table: Table, column: str, *, written: bool = False) -> Values | None:
         """Returns the sampled values of a column, place by place those of the same rows as the
         table's other columns; None without a row."""
-        return (self._samples.get(table.oid) or {}).get(column) or None
+        return (self._samples.get((table.oid, written)) or {}).get(column) or None
 
-    def size(self, table: Table) -> int:
+    def size(self, table: Table, *, written: bool = False) -> int:
         """Returns how many rows of a table were sampled."""
-        return max((len(one) for one in (self._samples.get(table.oid) or {}).values()), default=0)
+        found = self._samples.get((table.oid, written)) or {}
+        return max((len(one) for one in found.values()), default=0)
 
     def common(self, table: Table, column: str) -> Common | None:
         """Returns what pg_stats knows of a column; None where that is nothing."""
@@ -104,11 +112,15 @@ class Sampler:
         return Common(tuple(row[0] or ()), tuple(row[1] or ()), tuple(row[2] or ()))
 
     def highest(self, table: Table, column: str) -> str | None:
-        """Returns the highest value of a column that has an index; None without a row, or where
-        it may not be read."""
+        """Returns the highest value of a column, where no unique index begins with it the highest
+        that was sampled; None without a row, or where it may not be read."""
         found = table.column(column)
         if found is None or not table.has_rows or table.quoted in self.denied:
             return None
+        if not any(names[0] == column for names in table.unique):
+            # The server would read the whole table.
+            known = [one for one in self.values(table, column, written=True) or () if one]
+            return max(known, key=int if found.type in INTEGERS else str, default=None)
         asked = sql.SQL("SELECT pg_catalog.max({})::pg_catalog.text FROM {}").format(
             sql.SQL(found.quoted),
             sql.SQL(table.quoted),
@@ -119,10 +131,10 @@ class Sampler:
             return None
         return None if row is None else row[0]
 
-    def _read(self, table: Table, names: Sequence[str]) -> dict[str, Values]:
+    def _read(self, table: Table, names: Sequence[str], most: int) -> dict[str, Values]:
         columns = [one for name in names if (one := table.column(name)) is not None]
         width = sum(one.width or _WIDTH for one in columns)
-        wanted = max(1, min(self._rows, _MOST_BYTES // max(1, width)))
+        wanted = max(1, min(most, _MOST_BYTES // max(1, width)))
         pages = max(1, table.pages)
         share = min(1.0, _MOST_PAGES / pages)
         expected = share * (table.rows or pages * _ROWS_OF_A_PAGE)
@@ -136,8 +148,26 @@ class Sampler:
             sql.Literal(min(1.0, 1.2 * wanted / max(1.0, expected))),
             sql.Literal(wanted),
         )
-        rows = self._session.execute(asked, prepare=False).fetchall()
+        rows = self._fetched(asked)
         order = self._random.permutation(len(rows))
         return {
             one.name: [rows[place][number] for place in order] for number, one in enumerate(columns)
         }
+
+    def _fetched(self, asked: sql.Composed) -> list[tuple[str | None, ...]]:
+        """The rows of a query, as many as _MOST_BYTES hold: the mean width of a column does not
+        count what its values have in TOAST, so rows are fetched a few at a time."""
+        rows: list[tuple[str | None, ...]] = []
+        left, count = _MOST_BYTES, _FIRST_ROWS
+        try:
+            with self._session.transaction(), self._session.cursor(_CURSOR) as cursor:
+                cursor.execute(asked)
+                while left > 0 and (more := cursor.fetchmany(count)):
+                    rows += more
+                    read = sum(len(one) for row in more for one in row if one)
+                    left -= read
+                    count = max(1, min(_FETCHED_ROWS, _FETCHED_BYTES * len(more) // max(1, read)))
+        except psycopg.errors.QueryCanceled:
+            if not rows:
+                raise
+        return rows

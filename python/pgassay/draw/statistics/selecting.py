@@ -16,11 +16,11 @@ from pgassay.draw.statements.constants import masked
 from pgassay.draw.statements.kinds import CONTROL, aggregates, left_out
 from pgassay.draw.statements.meetings import meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
-from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed
+from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed, without_comments
 from pgassay.draw.statements.seen import Seen, seen_in
 from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.constants import Constants
-from pgassay.draw.statistics.preparing import Preparer
+from pgassay.draw.statistics.preparing import NOT_FOUND, Preparer
 from pgassay.draw.statistics.ranges import Width
 from pgassay.draw.statistics.readings import Called, Readings
 from pgassay.draw.statistics.statement import Statement
@@ -53,6 +53,8 @@ class Selection:
         self._extract = "extract" if version_num >= _HAS_EXTRACT else "date_part"
         self._paths: dict[int, str] = {}
         self._texts: Mapping[int, Mapping[str, int]] = {}
+        self.not_found: dict[str, None] = {}
+        """Search paths in which tables of statements were looked for in vain."""
 
     def of(self, readings: Readings) -> tuple[list[Statement], list[Lost]]:
         """Returns what is drawn and what is lost, most time first. Raises psycopg.Error where the
@@ -108,6 +110,8 @@ class Selection:
         text = preparable(unsquashed(called.text, listed)[0], self._extract)
         prepared = self._preparer.prepared(text, path)
         if isinstance(prepared, str):
+            if prepared == NOT_FOUND:
+                self.not_found[path] = None
             return prepared
         text, types = prepared.text, prepared.types
         tree = parsed(text)
@@ -125,7 +129,7 @@ class Selection:
             fingerprint=fingerprint(text),
             tree=tree,
             met=met,
-            source_text=called.text,
+            source_text=without_comments(called.text),
             text=text,
             types=types,
             tables=tables,

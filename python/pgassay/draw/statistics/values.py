@@ -78,20 +78,26 @@ class Drawer:
         self._used: dict[tuple[int, str], int] = {}
         self.used_columns: set[str] = set()
 
-    def sample(self, statements: Iterable[Statement]) -> None:
-        """Samples what these need. Raises psycopg.OperationalError."""
-        needs: dict[int, set[str]] = {}
+    def sample(self, statements: Iterable[Statement], lasting: Mapping[int, int]) -> None:
+        """Samples what these need; `lasting`: query id → rows that a statement needs. Raises
+        psycopg.OperationalError."""
+        needs: dict[tuple[int, bool], set[str]] = {}
+        rows: dict[int, int] = {}
         for one in statements:
             for meeting in one.met.meetings:
-                if (at := one.at(meeting)) is not None:
-                    needs.setdefault(at[0].oid, set()).add(at[1].name)
-                    if meeting.role in _LOOKS_UP:
-                        self.used_columns.add(f"{at[0].schema}.{at[0].name}.{at[1].name}")
-                    if at[0].pages == 0 and at[1].parent is not None and at[1].parent_column:
-                        needs.setdefault(at[1].parent, set()).add(at[1].parent_column)
-        for oid, names in needs.items():
+                if (at := one.at(meeting)) is None:
+                    continue
+                oid, written = at[0].oid, meeting.role not in _LOOKS_UP
+                needs.setdefault((oid, written), set()).add(at[1].name)
+                if not written:
+                    self.used_columns.add(f"{at[0].schema}.{at[0].name}.{at[1].name}")
+                    rows[oid] = max(rows.get(oid, 0), lasting.get(one.query_id, 0))
+                if at[0].pages == 0 and at[1].parent is not None and at[1].parent_column:
+                    needs.setdefault((at[1].parent, False), set()).add(at[1].parent_column)
+        for (oid, written), names in needs.items():
             if (table := self._catalogue.of(oid)) is not None:
-                self._sampler.sample(table, names)
+                wanted = 0 if written else rows.get(oid, 0)
+                self._sampler.sample(table, names, written=written, rows=wanted)
 
     def has_new(self, statement: Statement) -> bool:
         """Whether a statement inserts values that no row may have."""
@@ -179,7 +185,8 @@ class Drawer:
         if at is None or meeting.column is None:
             return None
         table, column = at
-        sampled = self._sampler.values(table, column.name)
+        written = meeting.role not in _LOOKS_UP
+        sampled = self._sampler.values(table, column.name, written=written)
         if sampled is not None:
             picks = self._picks(statement, meeting, meeting.column, table, chosen)
             return [sampled[place] for place in picks], Origin.ROWS
@@ -223,12 +230,15 @@ class Drawer:
                 if one.column and one.column[::2] == column[::2] and one.role in _LOOKS_UP
             ]
             exponent = self._skew.exponent(full for _, full in mine) if looks_up else 0.0
-            places = self._known(table, [name for name, _ in mine] if looks_up else [])
+            places = self._known(table, [name for name, _ in mine] if looks_up else None)
             chosen.picks[key] = places[picked(len(places), chosen.number, exponent, self._random)]
         return chosen.picks[key]
 
-    def _known(self, table: Table, names: Iterable[str]) -> np.ndarray:
-        """Places of rows in which none of these columns is NULL; all, where each has one."""
+    def _known(self, table: Table, names: Iterable[str] | None) -> np.ndarray:
+        """Places of rows in which none of these columns is NULL; all, where each has one. Without
+        names, those of all rows that values are written of."""
+        if names is None:
+            return np.arange(self._sampler.size(table, written=True))
         columns = [found for name in names if (found := self._sampler.values(table, name))]
         size = self._sampler.size(table)
         whole = np.ones(size, bool)
@@ -253,7 +263,7 @@ class Drawer:
         used = self._used.get(key, 0)
         self._used[key] = used + chosen.number
         highest = self._sampler.highest(table, column.name) if has_highest(column.type) else None
-        like = self._sampler.values(table, column.name) or []
+        like = self._sampler.values(table, column.name, written=True) or []
         return new_values(column.type, chosen.number, used, highest, like, self._random)
 
     def _range(

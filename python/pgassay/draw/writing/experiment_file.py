@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
-from pgassay.draw.model import Drawing
+from pgassay.draw.model import Drawing, Source
 from pgassay.draw.writing.workload_file import title_of
 from pgassay.spec.reading.tables import toml_literal
 
@@ -61,6 +61,7 @@ def experiment_toml(
         factor=factor,
         protocol=drawing.protocol.value,
         rate=rate_of(drawing),
+        is_of_statements=drawing.source is Source.STATISTICS,
         clients=clients_of(drawing),
         replay=replay,
     )

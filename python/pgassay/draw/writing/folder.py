@@ -71,10 +71,11 @@ def write_folder(drawing: Drawing, out: Path, writing: Writing) -> Drawing:
     notes = notes_of(drawing, written)
     stored = drawing_file(drawing, scripts, notes, masked=writing.mask)
     shown = quote(str(out / EXPERIMENT))
+    dsn = None if writing.mask else writing.dsn
     texts = {
         DRAWING: without_secrets_json(stored).decode(),
         FIDELITY: fidelity_md(drawing, written),
-        EXPERIMENT: experiment_toml(drawing, writing.dsn, writing.factor, shown),
+        EXPERIMENT: experiment_toml(drawing, dsn, writing.factor, shown),
         **{script_name(one): scripts[one.name] for one in drawing.scenarios},
         "workload.toml": workload_toml(drawing, tables_of(drawing)),
     }

@@ -110,7 +110,7 @@ class WorkloadFile(Table):
 
     @model_validator(mode="after")
     def _tables_of_installed_data(self) -> WorkloadFile:
-        if self.data == INSTALLED and not self.tables:
+        if self.data == INSTALLED and "tables" not in self.model_fields_set:
             raise UnfitValue("installed-without-tables")
         if self.data != INSTALLED and (self.tables or self.schemas):
             raise UnfitValue("tables-without-installed")
