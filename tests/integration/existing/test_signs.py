@@ -7,7 +7,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -18,9 +18,12 @@ from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
+from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
 from pgassay.spec.server.signs import SIGNS
+from pgassay.spec.workload.folder import InstalledTables
 from support.refusals import refused
 from support.runs.command import pgassay
+from support.servers.existing import nothing
 from support.servers.lab import (
     SECRET,
     LabServer,
@@ -356,7 +359,7 @@ def test_doctor_shows_signs_as_notes(server: LabServer, tmp_path: Path) -> None:
         assert 'target.accept has "slots"' in done.stdout
 
 
-def test_a_real_standby_is_a_sign_on_its_primary_and_no_target_itself(
+def test_a_real_standby_is_a_sign_on_its_primary_and_a_target_where_nothing_is_made(
     server: LabServer, account: Account, servers_base: Path
 ) -> None:
     with running_standby(server, account, servers_base) as standby:
@@ -365,3 +368,14 @@ def test_a_real_standby_is_a_sign_on_its_primary_and_no_target_itself(
         with refused("server-is-standby"):
             on_standby.open()
         on_standby.close()
+        journal, rule = RecordingJournal(), ResetRule(ResetLevel.VACUUM, Caches.WARM)
+        reading = ExistingTarget(
+            standby.dsn(), journal, installed=InstalledTables(()), rule=rule, accept=SIGNS
+        )
+        with closing(reading):
+            reading.open()
+            reading.prepare(nothing, {})
+            reading.reset({})
+        compared = reading.compared()
+        assert compared is not None
+        assert (compared.is_identical, journal.changes) == (True, [])

@@ -45,8 +45,8 @@ def old_version(found: Found) -> None:
 
 
 def standby(found: Found) -> None:
-    """Raises TargetRefused for a standby."""
-    if server_row(found.session).is_standby:
+    """Raises TargetRefused for a standby, if the run makes something."""
+    if found.makes and server_row(found.session).is_standby:
         raise TargetRefused("server-is-standby", server=found.parameters.label)
 
 
