@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -16,6 +17,7 @@ from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.parameters import parameter_file
 from pgassay.trials.load.query_set.load import QueryLoad, QueryRequest
 from pgassay.trials.load.query_set.runner import ArmQueries
+from pgassay.trials.load.query_set.session import QuerySession
 from pgassay.trials.load.query_set.texts import sent
 from support.servers.lab import LabServer, wait_until
 from support.servers.pool import on_every_version
@@ -148,6 +150,18 @@ def active(session: psycopg.Connection[Any], load: QueryLoad) -> bool:
         (list(load.backends),),
     )
     return bool(found.fetchall())
+
+
+def test_advisory_locks_end_with_the_execution_that_took_them(dsn: str) -> None:
+    session = QuerySession(resolve(dsn), Event(), timeout_s=5, reads_only=True)
+    try:
+        for text in (b"SELECT pg_advisory_lock(1)", b"SELECT pg_advisory_lock(2), 1 / 0"):
+            session.execute(text, (), {})
+        with psycopg.connect(dsn) as other:
+            locks = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = %s"
+            assert other.execute(locks, (session.pid,)).fetchall() == []
+    finally:
+        session.close()
 
 
 def test_arms_of_a_session_alternate_and_have_their_settings(dsn: str) -> None:

@@ -30,6 +30,7 @@ _GRACE_S = 20.0
 LOST = "connection"
 """In place of an SQLSTATE, as in the engine's results."""
 _ERRORS = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE)
+_END = b"ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()"
 _SERIALIZES = 170_000
 """The first version with EXPLAIN (SERIALIZE)."""
 _CHUNKS = capabilities.has_stream_chunked()
@@ -116,11 +117,12 @@ class QuerySession:
 
     def _roll_back(self) -> None:
         """The query's own timeout may end a ROLLBACK, too, on a host that is very busy. A session
-        whose transaction cannot be ended is given up."""
+        whose transaction cannot be ended is given up. Advisory locks of a session, which a ROLLBACK
+        keeps, would hold up the user's other sessions."""
         for _ in range(_TRIES):
             if self.is_lost or self._pgconn.transaction_status == pq.TransactionStatus.IDLE:
                 return
-            self._pgconn.exec_(b"ROLLBACK")
+            self._pgconn.exec_(_END)
         if self._pgconn.transaction_status != pq.TransactionStatus.IDLE:
             self.close()
 
