@@ -20,6 +20,7 @@ from pgassay.report.formats import junit
 from pgassay.report.formats.junit import Case, junit_xml, render_junit
 from support.synthetic.analyses import changed
 from support.synthetic.hostile import FORMULA, hostile_context
+from support.synthetic.queries import with_queries
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context
 
 FEW = STEPS.replace("_blocks = 6", "_blocks = 2")
@@ -121,6 +122,24 @@ def test_levels_without_a_figure_and_arms_that_are_not_compared_have_names_of_th
 def test_a_gate_is_a_case_for_each_level(better: ReportContext, gate: str, outcome: str) -> None:
     gates = judge_gates(parse_gates([gate]), better.analysis.answer)
     assert outcomes(replace(better, gates=gates), "gate") == [outcome]
+
+
+def test_gates_decide_the_case_of_what_they_are_on(tmp_path: Path) -> None:
+    worse = synthetic_context(tmp_path, effects={"a2": -0.2})
+    worse = with_queries(worse, {"q1": 0.12, "q2": 0.5, "q3": 0.0})
+
+    def gated(*texts: str) -> ReportContext:
+        return replace(worse, gates=judge_gates(parse_gates(texts), worse.analysis.answer))
+
+    assert outcomes(worse, "verdict") == ["failure"]
+    assert outcomes(gated("throughput>-50%"), "verdict") == ["passed"]
+    assert outcomes(gated("throughput>-2%"), "verdict") == ["failure"]
+    assert outcomes(worse, "query").count("failure") == 2
+    found = gated("*.mean<+30%")
+    assert [one.outcome.value for one in found.gates[0].checks].count("failed") == 1
+    assert sorted(outcomes(found, "query")) == ["failure", "passed", "passed"]
+    assert outcomes(gated("*.mean<+80%"), "query") == ["passed"] * 3
+    assert outcomes(gated("*.blocks<+80%"), "query").count("failure") == 2, "not on the mean"
 
 
 def test_the_name_of_a_gate_is_the_same_whatever_was_measured(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 query and gate.
 
 Enters: the context. Leaves: XML. Never: makes an undecided verdict a success or a failure; it is
-skipped.
+skipped. Nor contradicts a gate: where a metric is gated, its gates decide the case of its verdict.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from pgassay.analysis.gates.model import GateOutcome
+from pgassay.analysis.gates.model import GateOutcome, worst
 from pgassay.analysis.gates.queries import query_checks
 from pgassay.analysis.model import Comparison, Verdict, Withdrawn
 from pgassay.analysis.reading.metrics import METRICS
@@ -100,10 +100,10 @@ def _cases(context: ReportContext) -> Iterator[Case]:
         if one is None:
             yield _not_compared(finding, analysis.answer.metric)
             continue
-        yield Case("verdict", _name(one), _outcome(one), finding.text)
+        yield Case("verdict", _name(one), _outcome(one, context), finding.text)
         for beside, endpoint in analysis.answer.beside(one):
             sentence = str(endpoint_sentence(beside, endpoint))
-            yield Case("endpoint", _name(beside), _outcome(beside), sentence)
+            yield Case("endpoint", _name(beside), _outcome(beside, context), sentence)
     if not found:
         (nothing,) = headline.answers(context)
         yield Case("run", "result", "error", plain_text(nothing.whole))
@@ -120,7 +120,8 @@ def _queries(context: ReportContext) -> Iterator[Case]:
         fails = check.reason if check.is_final else None
         shown = replace(check, reason=fails, outcome=GateOutcome.UNDECIDED)  # by its 95 % interval
         sentence = claim_of(shown, 0.0)
-        yield Case("query", _name(check.comparison), _outcome(check.comparison), str(sentence))
+        one = check.comparison
+        yield Case("query", _name(one), _outcome(one, context), str(sentence))
 
 
 def _not_compared(finding: Finding, metric: str) -> Case:
@@ -137,8 +138,24 @@ def _gates(context: ReportContext) -> Iterator[Case]:
         yield Case("gate", str(line.name), _GATES[line.outcome], str(line.sentence))
 
 
-def _outcome(one: Comparison) -> Outcome:
-    return "error" if one.withdrawn in _BROKEN else _VERDICTS.get(one.verdict, "passed")
+def _outcome(one: Comparison, context: ReportContext) -> Outcome:
+    if one.withdrawn in _BROKEN:
+        return "error"
+    gated = [
+        check
+        for result in context.gates
+        for check in result.checks
+        if _place(check.comparison) == _place(one)
+    ]
+    if any(check.is_worse for check in gated):
+        return "failed"
+    if gated:
+        return _GATES[worst([check.outcome for check in gated])]
+    return _VERDICTS.get(one.verdict, "passed")
+
+
+def _place(one: Comparison) -> tuple[str, str, str, float | None]:
+    return one.metric, one.factor, one.level, one.step
 
 
 def _name(one: Comparison) -> str:
