@@ -103,6 +103,14 @@ def test_a_gate_on_several_levels_is_foreseen_of_each_alone() -> None:
     assert not any(code in values_in(one) for one in gate_sentences(alone))
 
 
+def test_of_a_gate_on_queries_nothing_is_foreseen_and_a_sentence_says_why() -> None:
+    plan = plan_with("*.mean<+20%")
+    spec = parse_spec(LONG, source="spec.toml", beside=Path())
+    (outlook,) = gate_outlooks(plan, conditions_of(spec), [])
+    (said,) = gate_sentences(outlook)
+    assert said == Note.of("findings/noise/forecast/gates.query", gate="*.mean<+20%")
+
+
 def test_plan_foresees_gates_and_names_what_it_cannot_foresee(tmp_path: Path) -> None:
     spec = tmp_path / "spec.toml"
     spec.write_text(LONG + "[workload]\nuse = 'payments-write'\n")

@@ -60,8 +60,9 @@ class GateOutlook:
     """What is foreseen of a gate, for each scatter that trials may have."""
 
     gate: Gate
-    unknown: Literal["", "metric", "noise", "mode"]
-    """Why nothing is: the metric has no verdict, its noise is not known, or arms alternate."""
+    unknown: Literal["", "query", "metric", "noise", "mode"]
+    """Why nothing is: it is on queries, whose noise is not kept, the metric has no verdict, its
+    noise is not known, or arms alternate."""
     forecasts: tuple[GateForecast, ...] = ()
     """Each of one comparison alone."""
     comparisons: int = 1
@@ -81,7 +82,7 @@ def _outlook(
 ) -> GateOutlook:
     metric = gated_metric(gate, plan)
     if metric is None and part_of(gate.metrics[0]):
-        return GateOutlook(gate, "noise")
+        return GateOutlook(gate, "query")
     if metric is None or METRICS[metric].scale != "ratio":
         return GateOutlook(gate, "metric")
     if plan.alternates:
