@@ -127,11 +127,15 @@ def analyse(
 
 
 def _calls(plan: Plan, facts: RunFacts) -> Mapping[str, float] | None:
-    """Calls of queries as their files say, else as the user's server counted."""
+    """Calls of each query as its file says, else as the user's server counted: then the former are
+    those of an hour."""
     if plan.queries is None:
         return None
     counted = facts.environment.query_calls
-    return plan.queries.calls or (None if counted is None else counted.calls)
+    if counted is None:
+        return plan.queries.calls or None
+    hours = counted.hours_until(facts.environment.created_at) or 1.0
+    return counted.calls | {name: hours * calls for name, calls in plan.queries.calls.items()}
 
 
 def answer_of(

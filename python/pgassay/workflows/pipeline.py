@@ -201,13 +201,14 @@ def _prepared(
 
 
 def _calls_of_users(trials: TrialContext) -> Mapping[str, object] | None:
-    """How often the user's server has called the queries of a set, unless their files say it."""
+    """How often the user's server has called the queries of a set whose files do not say it."""
     spec, queries = trials.spec, trials.plan.queries
-    if queries is None or queries.calls or spec.file.target.dsn is None:
+    if queries is None or spec.file.target.dsn is None:
         return None
+    asked = [one for one in spec.workload.scenarios if one.name not in queries.calls]
     from pgassay.trials.plans.calls import counted_calls  # other loads need none of it
 
-    return counted_calls(spec.file.target.dsn, spec.workload.scenarios)
+    return counted_calls(spec.file.target.dsn, asked) if asked else None
 
 
 def _others_on_host(trials: TrialContext) -> OtherPrograms | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 from support.runs.ci_steps import ACTION, GITLAB, ROOT, Outcome, github, gitlab, gitlab_server
@@ -64,6 +65,22 @@ def test_the_action_edits_its_comment_and_says_nothing_where_there_is_no_pull_re
     assert "-X PATCH repos/lab/shop/issues/comments/42" in done.asked_gh[-1]
     asked = len(done.asked_gh)
     assert len(github(folder, spec="bench it.toml", number="", real=False).asked_gh) == asked
+
+
+def test_a_long_comment_leaves_out_folded_parts_and_sections_and_cuts_none(tmp_path: Path) -> None:
+    (step,) = (one["run"] for one in ACTION["runs"]["steps"] if one["name"].startswith("Comment"))
+    plan = "<details><summary>q1</summary>\n\n```text\nSeq Scan\n```\n\n</details>\n"
+    rows = "| row |\n" * 9000
+    long = f"<details><summary>more</summary>\n\n{rows}\n</details>\n"
+    gates, last = "## Gates\n\n| gate |\n\n", "\n## Why\n\nend\n"
+    (tmp_path / "report.md").write_text(f"# r\n\n{gates}{long}{plan}{last}")
+    here = {"RUN": str(tmp_path), "RUNNER_TEMP": str(tmp_path), "COMMENT": "true", "NUMBER": "7"}
+    environment = {**here, "SPEC": "s", "PATH": "/usr/bin:/bin", "GITHUB_REPOSITORY": "lab/shop"}
+    subprocess.run(["bash", "-c", step], env=environment, check=True, capture_output=True)
+    body = (tmp_path / "comment.md").read_text()
+    shown, _, said = body.partition("\n(some parts")
+    assert shown == f"<!-- pgassay: s -->\n# r\n\n{gates}{plan}{last}"
+    assert "artefact" in said
 
 
 def test_a_job_without_a_result_fails_with_the_reason_and_comments_nothing(tmp_path: Path) -> None:

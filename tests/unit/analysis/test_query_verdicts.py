@@ -10,15 +10,17 @@ from statistics import geometric_mean
 import numpy as np
 import pytest
 
-from pgassay.analysis.analyse import answer_of
+from pgassay.analysis.analyse import _calls, answer_of
 from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.model import TrialMeasures
+from pgassay.analysis.model import RunFacts
 from pgassay.analysis.queries.effects import query_set
 from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.plan.model import Plan
 from pgassay.plan.whole_loads import QuerySet as QuerySetPlan
+from pgassay.samples.forms.environment import EnvironmentFile
 from pgassay.spec.endpoints import OF_QUERIES
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.plans import plan as explained
@@ -84,7 +86,19 @@ def test_calls_order_the_queries_and_weigh_the_whole_time() -> None:
     assert {one.query for one in weighted.effects if one.weight} == {"q0", "q1"}
     (summary,) = weighted.summaries
     assert summary.total_pct == pytest.approx(49, abs=5)
-    assert summary.total_verdict is Verdict.WORSE
+    assert summary.total_ci95_pct is not None
+    assert 0.0 < summary.total_ci95_pct[0] < 49.0 < summary.total_ci95_pct[1]
+
+
+def test_a_file_says_the_calls_of_its_query_alone_those_of_an_hour_beside_counted_ones() -> None:
+    plan = replace(PLAN, queries=QuerySetPlan(3, 3, calls={"q0": 100.0}))
+    counted = {"calls": {"q0": 7, "q1": 50}, "since": "2026-01-01T00:00:00+00:00"}
+    until = {"created_at": "2026-01-01T10:00:00+00:00"}
+    found = {"query_calls": counted, **until}
+    facts = RunFacts(environment=EnvironmentFile.model_validate(found))
+    assert _calls(plan, facts) == {"q0": 1000.0, "q1": 50.0}
+    assert _calls(plan, RunFacts()) == {"q0": 100.0}
+    assert _calls(replace(plan, queries=QuerySetPlan(3, 3)), RunFacts()) is None
 
 
 def test_a_query_that_fails_in_one_arm_alone_is_worse_and_in_no_mean() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.analysis.gates.grammar import parse_gates
+from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.queries.model import CostChange
 from pgassay.cli.terminal.summary import summary_blocks
 from pgassay.report.context import ReportContext
@@ -35,17 +37,22 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     return with_queries(plain, CHANGES, {"q9": (SLOW, FAST)}, failing="q14")
 
 
-def test_one_table_has_every_query_those_that_gain_or_lose_most_first(
+def test_of_many_queries_the_worst_and_the_best_are_open_and_the_others_folded(
     context: ReportContext,
 ) -> None:
-    blocks = verdicts.verdicts.blocks(context)
-    (table,) = every(blocks, Table)
-    assert table.column("query")[:2] == ("q9", "q7")
-    assert len(table) == 14
-    first = table.rows[0]
-    assert first.cells[-1].note == "uses index by_a for item (Index Scan in place of Seq Scan)"
-    assert table.column("plan")[:2] == ("changed", "same")
-    assert re.match(r"902 → 452|903 → 453", table.column("blocks")[0])
+    blocks = list(verdicts.verdicts.blocks(context))
+    table, between = every(blocks, Table)
+    shown = table.column("query")
+    assert (shown[:2], shown[-1]) == (("q14", "q7"), "q9")
+    assert (len(table), len(between)) == (10, 4)
+    assert not set(shown) & set(between.column("query"))
+    (fold,) = every(blocks, Fold)
+    assert fold.in_details
+    assert plain_text(fold.summary).startswith("4 ")
+    last = table.rows[-1]
+    assert last.cells[-1].note == "uses index by_a for item (Index Scan in place of Seq Scan)"
+    assert table.column("plan")[-2:] == ("same", "changed")
+    assert re.match(r"902 → 452|903 → 453", table.column("blocks")[-1])
     (failed,) = (row for row in table.rows if row[0] == "q14")
     assert "57014" in " ".join(cell.note for cell in failed.cells)
     (chart,) = every(blocks, Chart)
@@ -79,9 +86,16 @@ def test_a_changed_plan_stands_beside_the_other_with_its_reason(context: ReportC
     ]
     assert len(every([fold], Group)) == 3
     text = render_markdown(context)
+    assert "<details><summary>q9</summary>" in text
     assert "▶ Index Scan using by_a on item" in text
     assert '<div id="query-plans">' in render_html(context)
     assert '"analysis/plans/index-used"' in render_json(context)
+
+
+def test_gates_come_before_the_queries_and_their_plans(context: ReportContext) -> None:
+    gates = judge_gates(parse_gates(["*.mean<+20%"]), context.analysis.answer)
+    text = render_markdown(replace(context, gates=gates))
+    assert text.index("## Gates") < text.index("## Every query") < text.index("## Plans of queries")
 
 
 def test_the_worst_query_is_named_with_its_change(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ class SetSummary:
     total_ms: float | None
     total_pct: float | None
     total_ci95_pct: Interval | None
-    total_verdict: Verdict
+    """Without a verdict."""
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from pgassay.analysis.compare.blocks.contrasts import Pairs
 from pgassay.analysis.compare.estimate import both, bounded, estimate
-from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import SAME, Verdict
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.queries.model import QueryEffect, SetSummary
-from pgassay.analysis.reading.metrics import METRICS
 from pgassay.analysis.statistics.values import ratio_pct
 
 
@@ -34,16 +32,16 @@ def summarise(effects: Sequence[QueryEffect], times: Mapping[str, Pairs], rule: 
     first = effects[0]
     means: tuple[float | None, tuple[float, float] | None] = None, None
     totals: tuple[float | None, float | None] = None, None
-    of_total, verdict = means, Verdict.UNDECIDED
+    of_total = means
     if whole:
         before = np.array([one.baseline for one in whole.values()])
         after = np.array([one.level for one in whole.values()])
-        means, _ = _ratio((after - before).mean(axis=0), rule)
+        means = _ratio((after - before).mean(axis=0), rule)
         each = np.array([weights[name] for name in whole])
         if each.any():
             spent = each @ np.exp(before), each @ np.exp(after)
             totals = float(spent[0].mean()), float(spent[1].mean())
-            of_total, verdict = _ratio(np.log(spent[1]) - np.log(spent[0]), rule)
+            of_total = _ratio(np.log(spent[1]) - np.log(spent[0]), rule)
     return SetSummary(
         factor=first.factor,
         baseline=first.baseline,
@@ -61,13 +59,12 @@ def summarise(effects: Sequence[QueryEffect], times: Mapping[str, Pairs], rule: 
         total_ms=totals[1],
         total_pct=of_total[0],
         total_ci95_pct=of_total[1],
-        total_verdict=Verdict.CALIBRATION if Verdict.CALIBRATION in verdicts else verdict,
     )
 
 
 def _ratio(
     differences: NDArray[np.float64], rule: Rule
-) -> tuple[tuple[float, tuple[float, float] | None], Verdict]:
+) -> tuple[float, tuple[float, float] | None]:
     found = estimate(differences, rule.margins(1.0, ratio=True), rule, judged=False)
     ends = bounded(both(found.interval, ratio_pct), least=-100.0)
-    return (ratio_pct(found.mean), ends), verdict_of(found, METRICS["latency_mean"])
+    return ratio_pct(found.mean), ends

@@ -144,7 +144,7 @@ class Fold:
     in_text: bool = False
     """Whether Markdown shows the blocks, beneath the summary."""
     in_details: bool = False
-    """Whether Markdown folds them, too, as the views of pull requests do."""
+    """Whether Markdown shows them folded, as the views of pull requests do."""
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class _Writer:
                     yield f"{fence}{block.language}\n{block.text}\n{fence}"
                 case Group():
                     yield from self._parts(block.blocks, level)
-                case Fold() if block.in_text:
+                case Fold() if block.in_text and not block.in_details:
                     of_item = not level or (
                         isinstance(above, Paragraph) and above.role == "pattern"
                     )

@@ -43,13 +43,13 @@ RUN_PARTS: tuple[tuple[str, tuple[Section, ...]], ...] = (
     (
         Message("The answer"),
         (
+            gates.gates,
             effect.calibration,
             profiles.profiles,
             effect.effect,
             verdicts.verdicts,
             query_plans.plans,
             by_server.by_server,
-            gates.gates,
             factors.interactions,
             factors.trends,
             curves.by_load,

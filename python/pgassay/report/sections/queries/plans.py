@@ -36,7 +36,8 @@ def plans(context: ReportContext) -> Blocks:
         named = context.has_several_levels
         title = f"{one.query} ({subject(one)})" if named else one.query
         blocks = list(_plans(one, change))
-        yield Fold(title, blocks, at < _MOST_OPEN, in_text=at < _MOST_IN_TEXT)
+        in_text = at < _MOST_IN_TEXT
+        yield Fold(title, blocks, at < _MOST_OPEN, in_text=in_text, in_details=in_text)
     yield note(sentence("plans_are_of_the"))
 
 

@@ -6,18 +6,20 @@ queries alone for a terminal. Never: decides a verdict.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
+from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.queries.model import P95, QueryEffect, QueryFailures, QuerySet, SetSummary
 from pgassay.analysis.reading.metrics import METRICS
 from pgassay.findings.answer.queries import counts_of
 from pgassay.findings.wording import measured
-from pgassay.language import Message, clauses, listed, tr
+from pgassay.language import Message, clauses, listed, ntr, tr
 from pgassay.quantities import count, duration, milliseconds, size
 from pgassay.report.charts.effects.queries import queries_chart
 from pgassay.report.charts.style import TONES
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Facts, Heading, note
+from pgassay.report.document.blocks import Chart, Facts, Fold, Heading, note
 from pgassay.report.document.captions import cut
 from pgassay.report.document.section import Blocks, section
 from pgassay.report.document.table import Cell, Table, column, view
@@ -35,6 +37,9 @@ from pgassay.report.tables.cells import (
 sentence = texts_of(__name__)
 
 _MOST_ON_A_TERMINAL = 10
+_ENDS = 5
+"""Queries that are shown at either end, where there are many."""
+_DIRECTIONS = {Verdict.WORSE: -1, Verdict.BETTER: 1}
 _TIME = METRICS["queries_mean"]
 
 
@@ -52,7 +57,7 @@ def verdicts(context: ReportContext) -> Blocks:
             label = str(counts_of(found, one))
             caption = joined(sentence("each_row_is_a", n=found.simultaneous), *cut(chart))
             yield Chart(f"queries-{at}", chart, label, "" if at else caption, has_table=True)
-        yield query_table(effects, weighted=found.weighted)
+        yield from _ends_first(effects, weighted=found.weighted)
     yield note(sentence("times_are_geometric"), found.weighted and _of_calls(context, found))
 
 
@@ -68,11 +73,36 @@ def most_important(context: ReportContext) -> Blocks:
         yield query_table(effects, weighted=found.weighted)
 
 
-def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Table:
-    """The effects on queries in their order, a row each."""
-    has_temp = any(one.costs.temp or one.baseline_costs.temp for one in effects)
-    has_runs = len({one.blocks for one in effects}) > 1
-    changes = [(name, change) for one in effects for name, change in one.cost_changes.items()]
+def _ends_first(effects: Sequence[QueryEffect], *, weighted: bool) -> Blocks:
+    """All in one table; of more than ten the five worst and the five best, the others folded."""
+    if len(effects) <= 2 * _ENDS:
+        yield query_table(effects, weighted=weighted)
+        return
+    ranked = sorted(effects, key=_goodness)
+    ends = [*ranked[:_ENDS], *ranked[-_ENDS:]]
+    between = [one for one in effects if one not in ends]
+    yield query_table(ends, weighted=weighted, among=effects)
+    summary = ntr("{n} query between these", "{n} queries between these", len(between))
+    folded = query_table(between, weighted=weighted, among=effects)
+    yield Fold(summary, [folded], in_details=True)
+
+
+def _goodness(one: QueryEffect) -> tuple[int, float]:
+    """By verdict, then by the time gained in all calls; a query that fails at one of the levels is
+    at either end."""
+    direction = _DIRECTIONS.get(one.verdict, 0)
+    return direction, one.gained_ms if one.ci95_pct else direction * math.inf if direction else 0.0
+
+
+def query_table(
+    effects: Sequence[QueryEffect], *, weighted: bool = False, among: Sequence[QueryEffect] = ()
+) -> Table:
+    """The effects on queries in their order, a row each; the columns are those of all that they are
+    `among`."""
+    every = among or effects
+    has_temp = any(one.costs.temp or one.baseline_costs.temp for one in every)
+    has_runs = len({one.blocks for one in every}) > 1
+    changes = [(name, change) for one in every for name, change in one.cost_changes.items()]
     known = {name for name, change in changes if change.differs or name == P95}
     beside = {name: name in known for name in _BESIDE}
     table = view(_COLUMNS, effects).only_if(weight=weighted, temp=has_temp, runs=has_runs, **beside)
@@ -82,15 +112,17 @@ def query_table(effects: Sequence[QueryEffect], *, weighted: bool = False) -> Ta
 def _of_calls(context: ReportContext, found: QuerySet) -> str:
     """Where the calls are from, and how many queries have none."""
     counted = context.environment.query_calls
-    own = context.plan.queries is None or bool(context.plan.queries.calls)
+    of_files = len(context.plan.queries.calls) if context.plan.queries else 0
     known = {one.query for one in found.effects if one.weight}
     unknown = len({one.query for one in found.effects} - known)
-    if own or counted is None:
+    if counted is None:
         source = sentence("calls_are_of_files")
     elif (hours := counted.hours_until(context.environment.created_at)) is None:
         source = sentence("calls_are_counted")
     else:
         source = sentence("calls_are_counted_for", time=duration(3600.0 * hours))
+    if counted is not None and of_files:
+        source += " " + sentence("calls_of_an_hour", n=of_files)
     others = sentence("without_calls", n=unknown)
     return f"{source} {others}" if unknown else source
 
@@ -100,8 +132,8 @@ def _total(context: ReportContext, found: QuerySet) -> tuple[str, float, Callabl
     where calls were counted for some time, else of all calls, or of each query once."""
     if not found.weighted:
         return tr("Time of each query once"), 1.0, milliseconds
-    counted, queries = context.environment.query_calls, context.plan.queries
-    if counted is not None and queries is not None and not queries.calls:
+    counted = context.environment.query_calls
+    if counted is not None:
         hours = counted.hours_until(context.environment.created_at)
         if hours is not None:
             return tr("Time of an hour’s calls"), hours, _seconds
@@ -120,7 +152,7 @@ def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> lis
         title, parts, write = _total(context, found)
         times = " → ".join(write(ms / parts) for ms in (one.baseline_total_ms, one.total_ms))
         change = with_interval(one.total_pct, one.total_ci95_pct)
-        rows += [(title, clauses((times, change, tr(one.total_verdict.value))))]
+        rows += [(title, clauses((times, change)))]
     return rows
 
 
