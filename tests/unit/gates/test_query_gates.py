@@ -52,7 +52,8 @@ def measured(
             costs["q2"] = QueryCosts(hit=20.0, read=0.0)
             plans["q1"] = by_scan if trial.block > but_for else by_index
         failed = {name: {"42703": 3} for name in failing if changed and trial.block > but_for}
-        trials.append(TrialQueries(trial.number, trial.block, trial.arm, ms, costs, plans, failed))
+        at = trial.number, trial.block, trial.arm
+        trials.append(TrialQueries(*at, ms, costs, plans, failed, p95_ms={"q1": 2.0 * ms["q1"]}))
     found = query_set(plan, trials)
     assert found is not None
     return found
@@ -68,6 +69,8 @@ def checks(text: str, found: QuerySet) -> dict[str, GateCheck]:
     [
         ("q1.mean<+10%", FAILED, ["q1.mean<+10%"]),
         ("q2.mean<+10%", HOLDS, []),
+        ("q1.p95<+10%", FAILED, ["q1.p95<+10%"]),
+        ("q2.p95<+10%", UNDECIDED, []),
         ("*.mean<+20%", FAILED, ["q1.mean<+20%"]),
         ("*.mean<+80%", HOLDS, []),
         ("q*.blocks<+5%", HOLDS, []),
@@ -122,12 +125,12 @@ def test_a_gate_names_a_query_of_the_set_and_what_is_measured_of_it() -> None:
         plan_of_levels(), metric="queries_mean", endpoints=(),
         queries=QuerySetPlan(2, 3, names=("q1", "q7-new")),
     )  # fmt: skip
-    for text in ("*.mean<+5%", "q7-new.blocks<0%", "plans=same", "mean<5%", "wal<+5%"):
+    for text in ("*.mean<+5%", "*.p95<+5%", "q7-new.blocks<0%", "plans=same", "mean<5%", "wal<+5%"):
         refuse_unnamed([parse_gate(text)], plan)
     for text, code, near in (
         ("q77.mean<+10%", "gate-of-no-query", "q1, q7-new"),
         ("q7new.mean<+10%", "gate-of-no-query", "q7-new?"),
-        ("q1.p95<+10%", "gate-measure-of-a-query", "q1.mean"),
+        ("q1.p99<+10%", "gate-measure-of-a-query", "q1.mean"),
         ("throughput>-2%", "gate-of-all-queries", "queries_mean"),
         ("latency<+5%", "gate-of-all-queries", "*.mean"),
         ("p99<+5%", "gate-of-all-queries", "*.mean"),

@@ -67,13 +67,13 @@ def test_costs_that_differ_have_a_column_and_percentiles_have_one_where_they_are
     assert context.analysis.queries is not None
     first, *others = context.analysis.queries.effects
     costs = {
-        "p95_ms": CostChange(0.5, 0.25, -50.0, (-60.0, -40.0), differs=True),
+        "p95": CostChange(0.5, 0.25, -50.0, (-60.0, -40.0), differs=True),
         "wal_bytes": CostChange(0.0, 8192.0, None, None, differs=True),
         "rows": CostChange(7.0, 7.0, 0.0, (0.0, 0.0)),
     }
     changed = replace(first, cost_changes={**first.cost_changes, **costs})
     table = verdicts.query_table([changed, *others])
-    assert table.column("p95_ms")[0] == "0.500 → 0.250"
+    assert table.column("p95")[0] == "0.500 → 0.250"
     assert table.column("wal_bytes")[0] == "0 B → 8.0 kB"
     assert not {"rows", "dirtied", "planning_ms"} & {one.name for one in table.columns}
 

@@ -12,7 +12,7 @@ from pgassay.analysis.gates.queries import OF_A_QUERY, matching
 from pgassay.analysis.reading.metrics import part_of
 from pgassay.plan.model import Gate, Plan
 from pgassay.refusals.refusal import SetupRefused
-from pgassay.spec.endpoints import OF_QUERIES, is_pooled
+from pgassay.spec.endpoints import OF_A_SCENARIO, OF_QUERIES, is_pooled
 from pgassay.spec.reading.suggest import did_you_mean
 
 
@@ -43,7 +43,7 @@ def _refuse_no_query(gate: Gate, names: Sequence[str]) -> None:
 def _refuse_no_endpoint(gate: Gate, plan: Plan) -> None:
     (name, *others), key = gate.metrics, f"--gate {gate.text!r}"
     named = part_of(name)
-    of_set = named is not None and named[1] in OF_A_QUERY and named[1] != "mean"
+    of_set = named is not None and named[1] in OF_A_QUERY and named[1] not in OF_A_SCENARIO
     if of_set or (name == OF_QUERIES and not others):
         raise SetupRefused("gate-of-no-set", key)
     endpoints = [one.metric for one in plan.endpoints]

@@ -16,13 +16,13 @@ from fnmatch import fnmatchcase
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, lies_beyond
 from pgassay.analysis.queries.model import QueryEffect, QuerySet
-from pgassay.analysis.reading.metrics import BLOCKS, MEAN, PLAN, part_of
+from pgassay.analysis.reading.metrics import BLOCKS, MEAN, P95, PLAN, part_of
 from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note, Value
 from pgassay.plan.model import Gate
 from pgassay.quantities import LoadUnit
 
-OF_A_QUERY = (MEAN, BLOCKS, PLAN)
+OF_A_QUERY = (MEAN, P95, BLOCKS, PLAN)
 """What of a query can be gated."""
 
 
@@ -59,8 +59,8 @@ def _figures(
     """The change in per cent, and the intervals by which a gate fails and holds."""
     if measure == MEAN:
         return effect.change_pct, effect.ci95_pct, effect.ci90_pct
-    one = effect.block_change
-    if measure == PLAN or one is None:
+    one = effect.cost_changes.get(measure)
+    if one is None:
         return None, None, None
     return one.change_pct, one.ci95_pct, one.ci95_pct
 
@@ -81,7 +81,7 @@ def _outcome(
     if measure == PLAN:
         return _by_plan(effect)
     if ci95 is None or ci90 is None:
-        absent = measure == BLOCKS and effect.block_change is None
+        absent = measure != MEAN and measure not in effect.cost_changes
         code = "analysis/gates/not-measured" if absent else "analysis/gates/no-interval"
         return GateOutcome.UNDECIDED, Note(code), absent
     if lies_beyond(ci90, gate.limit, above=gate.above):
@@ -114,7 +114,7 @@ def _by_plan(effect: QueryEffect) -> tuple[GateOutcome, Note | None, bool]:
 def _compared(effect: QueryEffect, measure: str) -> Comparison:
     """The effect as a comparison of the metric `QUERY.MEASURE`."""
     change, ci95, _ = _figures(effect, measure)
-    costs = effect.block_change if measure == BLOCKS else None
+    costs = effect.cost_changes.get(measure)
     means = (effect.baseline_ms, effect.ms)
     if measure != MEAN:
         means = (costs.baseline, costs.level) if costs else (None, None)

@@ -15,12 +15,13 @@ from pgassay.analysis.compare.blocks.contrasts import pair_blocks
 from pgassay.analysis.compare.estimate import both, bounded, estimate
 from pgassay.analysis.compare.rule import Rule
 from pgassay.analysis.compare.secondary import SECONDARY
-from pgassay.analysis.queries.model import P95, CostChange, ExplainPlan, TrialQueries
+from pgassay.analysis.queries.model import CostChange, ExplainPlan, TrialQueries
+from pgassay.analysis.reading.metrics import BLOCKS, P95
 from pgassay.analysis.reading.plan_shape import shape_of
 from pgassay.analysis.statistics.values import ratio_pct
 from pgassay.plan.model import Factor, Plan
 
-_OF_AN_EXECUTION = ("blocks", "temp", "dirtied", "wal_bytes", "rows", "planning_ms")
+_OF_AN_EXECUTION = (BLOCKS, "temp", "dirtied", "wal_bytes", "rows", "planning_ms")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def cost_changes(
     rule: Rule,
 ) -> dict[str, CostChange]:
     """Returns the change of each cost of a query, by the names of `QueryCosts`, and that of its
-    95th percentile, `p95_ms`; without those of which no block tells."""
+    95th percentile, `p95`; without those of which no block tells."""
     found = {}
     for name in (*_OF_AN_EXECUTION, P95):
         values = {

@@ -15,9 +15,6 @@ from pgassay.analysis.statistics.values import Interval
 
 __all__ = ["ExplainPlan", "QueryCosts", "TrialQueries"]
 
-P95 = "p95_ms"
-"""Among `cost_changes`, which has the others by their names in `QueryCosts`."""
-
 
 @dataclass(frozen=True)
 class QueryFailures:
@@ -82,7 +79,7 @@ class QueryEffect:
     costs: QueryCosts = field(default_factory=QueryCosts)
     cost_changes: Mapping[str, CostChange] = field(default_factory=dict)
     """Of blocks found and read (`blocks`), of temporary files (`temp`), `dirtied`, `wal_bytes`,
-    `rows`, `planning_ms`, and the 95th percentile of executions (`p95_ms`); where trials tell."""
+    `rows`, `planning_ms`, and the 95th percentile of executions in ms (`p95`); where they tell."""
     plan_differs: bool | None = None
     """Whether most trials of the level had another plan than most of the baseline; None where
     plans are not known."""
@@ -104,11 +101,6 @@ class QueryEffect:
         """Whether it failed in a larger share of the level's trials than of the baseline's."""
         before, after = self.baseline_failures, self.failures
         return after.failed * before.trials > before.failed * after.trials
-
-    @property
-    def block_change(self) -> CostChange | None:
-        """Returns the change of the blocks that it asks for; None where no trial tells."""
-        return self.cost_changes.get("blocks")
 
     @property
     def fails_only_here(self) -> bool:

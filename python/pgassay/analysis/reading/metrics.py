@@ -79,7 +79,7 @@ TIME_PARTS = (TO_BEGIN, *WAIT_CLASSES, PARALLEL, UNACCOUNTED)
 """The parts of a transaction's time; they sum to its mean response time or latency."""
 
 
-MEAN, BLOCKS, PLAN = "mean", "blocks", "plan"
+MEAN, P95, BLOCKS, PLAN = "mean", "p95", "blocks", "plan"
 _OF_PARTS: Mapping[str, str] = {
     **dict.fromkeys(OF_A_SCENARIO, Term("ms")),
     BLOCKS: "",

@@ -10,8 +10,7 @@ from typing import Any
 
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.model import Analysis
-from pgassay.analysis.queries.model import P95
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.reading.metrics import BLOCKS, METRICS, P95
 from pgassay.findings.answer.endpoints import badge
 from pgassay.findings.answer.limits import collapses, losses
 from pgassay.language import clauses
@@ -64,7 +63,7 @@ def _queries(context: ReportContext) -> Iterator[dict[str, Any]]:
             "margin_pct": 100.0 * one.margin,
             "calls": (one.weight or None) if found.weighted else None,
             "gained_ms": one.gained_ms,
-            "buffers_change": one.block_change,
+            "buffers_change": one.cost_changes.get(BLOCKS),
             "p95": one.cost_changes.get(P95),
             "reasons": one.plan_change and clauses(map(str, one.plan_change.reasons)),
         }

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from pgassay.analysis.compare.model import Verdict
-from pgassay.analysis.queries.model import P95, QueryEffect, QueryFailures, QuerySet, SetSummary
-from pgassay.analysis.reading.metrics import METRICS
+from pgassay.analysis.queries.model import QueryEffect, QueryFailures, QuerySet, SetSummary
+from pgassay.analysis.reading.metrics import METRICS, P95
 from pgassay.findings.answer.queries import counts_of
 from pgassay.findings.wording import measured
 from pgassay.language import Message, clauses, listed, ntr, tr
