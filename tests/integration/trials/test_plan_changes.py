@@ -67,6 +67,30 @@ CASES: tuple[tuple[str, str, str, str, str], ...] = (
 )  # fmt: skip
 
 
+BY_PARTITION = (
+    "enable_partitionwise_join = on; SET LOCAL enable_partitionwise_aggregate = on;"
+    "SET LOCAL enable_nestloop = off"
+)
+JOINED_PARTS = "SELECT p.day, count(*) FROM part p JOIN other o ON p.day = o.day GROUP BY p.day"
+MERGED = "SELECT * FROM part ORDER BY value LIMIT 3"
+OF_PARTITIONS = (
+    (
+        JOINED_PARTS, JOINED_PARTS, "enable_nestloop = off", BY_PARTITION,
+        {"joins-by-partition", "groups-by-partition"},
+    ),
+    (
+        JOINED_PARTS, JOINED_PARTS, f"{WORKERS}; SET LOCAL enable_nestloop = off",
+        f"{WORKERS}; SET LOCAL {BY_PARTITION}", {"joins-by-partition", "groups-by-partition"},
+    ),
+    (MERGED, MERGED, "enable_indexscan = off", "", {"index-used"}),
+    (
+        "SELECT p.day, k.name FROM part p JOIN kind k ON k.id = p.value WHERE p.day = 1",
+        "SELECT x.day, y.name FROM part x JOIN kind y ON y.id = x.value WHERE x.day = 1",
+        NESTED, NOT_NESTED, set[str](),
+    ),
+)  # fmt: skip
+
+
 @pytest.fixture
 def session(lab_server: LabServer) -> Iterator[Connection]:
     with lab_server.admin() as session:
@@ -119,3 +143,21 @@ def test_an_estimate_that_is_right_with_statistics_is_named_beside_the_other_pla
     (misestimate,) = found.baseline.misestimates
     assert misestimate.values["actual"] == 200
     assert found.reasons[-1].values["was"] == misestimate
+
+
+def test_tables_of_several_partitions_are_one_table_wherever_they_are_joined(
+    session: Connection,
+) -> None:
+    session.execute("CREATE TABLE other (day int) PARTITION BY LIST (day)")
+    for day in (1, 2, 3):
+        session.execute(f"CREATE TABLE o{day} PARTITION OF other FOR VALUES IN ({day})".encode())
+    session.execute("INSERT INTO other SELECT id % 3 + 1 FROM generate_series(1, 900) AS id")
+    session.execute("CREATE INDEX ON part (value); ANALYZE part, other")
+    of_tables = {f"analysis/plans/{one}" for one in ("table-unread", "table-left", "table-read")}
+    for sql, other, before, after, codes in OF_PARTITIONS:
+        found = change(explained(session, sql, before), explained(session, other, after))
+        assert found is not None
+        told = {each.code for each in found.reasons}
+        assert told >= {f"analysis/plans/{one}" for one in codes}, found.reasons
+        assert not told & of_tables, found.reasons
+    session.execute("DROP TABLE other")

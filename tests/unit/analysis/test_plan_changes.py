@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -88,6 +89,20 @@ def test_a_rule_knows_a_change_in_both_directions(
         assert [each.code for each in found.reasons] == [f"analysis/plans/{expected}"]
         assert all(str(each) for each in found.reasons)
     assert plan_change(one, one) is None
+
+
+def test_a_rewritten_query_may_call_a_table_otherwise_and_read_it_less_often() -> None:
+    joined_twice = joined("Hash Join", A, scan("a") | {"Alias": "again"})
+    cases = ((joined("Hash Join", A, B), A), (joined_twice, A))
+    for (before, after), rewritten in itertools.product(cases, (True, False)):
+        found = plan_change(before, after, rewritten=rewritten)
+        assert found is not None
+        unread = not rewritten and before is cases[0][0]
+        (reason,) = found.reasons
+        assert reason.code == f"analysis/plans/{'table-unread' if unread else 'table-left'}"
+    other = plan_change(SEQ, INDEX | {"Alias": "x"}, rewritten=True)
+    assert other is not None
+    assert [each.code for each in other.reasons] == ["analysis/plans/index-used"]
 
 
 def test_several_searches_for_a_list_of_values_are_no_skip_scan() -> None:

@@ -25,8 +25,9 @@ _BLOCKS = {
 }
 
 
-def plan_change(before: Node, after: Node) -> PlanChange | None:
-    """Compares two plans by their first nodes (`top_of` an answer of EXPLAIN, or a shape's tree).
+def plan_change(before: Node, after: Node, *, rewritten: bool = False) -> PlanChange | None:
+    """Compares two plans by their first nodes (`top_of` an answer of EXPLAIN, or a shape's tree);
+    `rewritten`: the text of the query may be another.
 
     Returns None where the server did the same in both.
     """
@@ -34,7 +35,7 @@ def plan_change(before: Node, after: Node) -> PlanChange | None:
     if nodes is None and compared(before) != compared(after):
         nodes = before, after  # JIT, which is of the whole plan
     both = PlanFacts(before), PlanFacts(after)
-    found = reasons(*both)
+    found = reasons(*both, rewritten=rewritten)
     if nodes is None and not found:
         return None
     if nodes is not None and not found and heading(nodes[0]) == heading(nodes[1]):

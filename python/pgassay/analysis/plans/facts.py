@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,8 @@ class Reads:
     indexes: tuple[str, ...]
     partitions: int
     """How many were read; 1 for a table without."""
+    relations: frozenset[str]
+    """The names of the table or of its partitions, which do not depend on the alias."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,9 @@ class PlanFacts:
     def reads(self) -> Mapping[str, Reads]:
         """Alias → how its table is read."""
         found: dict[str, list[Node]] = {}
-        for alias, node in _scans(self.top):
-            found.setdefault(alias, []).append(node)
+        for node, member in _walked(self.top):
+            if "Relation Name" in node and kind_of(node) != "ModifyTable":
+                found.setdefault(_alias(node, member), []).append(node)
         return {alias: _reads(alias, nodes) for alias, nodes in found.items()}
 
     @cached_property
@@ -84,25 +87,39 @@ class PlanFacts:
         return _order(self.top)
 
     @cached_property
-    def joins(self) -> Mapping[frozenset[str], str]:
-        """What is joined → by which method."""
-        joins = (node for node in self.nodes if kind_of(node) in _JOINS)
-        return {frozenset(names_below(node)): kind_of(node) for node in joins}
+    def joins(self) -> Mapping[frozenset[str], tuple[str, ...]]:
+        """What is joined → by which methods: one, unless partitions are joined by themselves."""
+        found: dict[frozenset[str], set[str]] = {}
+        for node, member in _walked(self.top):
+            if kind_of(node) in _JOINS:
+                found.setdefault(frozenset(names_below(node, member)), set()).add(kind_of(node))
+        return {joined: tuple(sorted(kinds)) for joined, kinds in found.items()}
+
+    @cached_property
+    def joined_by_partition(self) -> frozenset[frozenset[str]]:
+        """What is joined partition by partition."""
+        joins = Counter(
+            frozenset(names_below(node, member))
+            for node, member in _walked(self.top)
+            if member and kind_of(node) in _JOINS
+        )
+        return frozenset(joined for joined, times in joins.items() if times > 1)
+
+    @cached_property
+    def groups_by_partition(self) -> bool:
+        """Whether the rows of each partition are grouped by themselves."""
+        return sum(member and _is_group(node) for node, member in _walked(self.top)) > 1
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The strategies of grouping, sorted."""
-        return self._groups("Simple", "Finalize")
+        return _groups(self.nodes, "Simple", "Finalize")
 
     @cached_property
     def groups_in_workers(self) -> tuple[str, ...]:
         """The strategies by which parallel workers group what each of them reads, sorted."""
-        return self._groups("Partial")
-
-    def _groups(self, *modes: str) -> tuple[str, ...]:
-        whole = (node for node in self.nodes if node.get("Partial Mode", "Simple") in modes)
-        found = (heading(node).removeprefix("Finalize ").removeprefix("Partial ") for node in whole)
-        return tuple(sorted(one for one in found if one in _GROUPS))
+        gathers = (node for node in self.nodes if kind_of(node).startswith("Gather"))
+        return _groups((one for node in gathers for one in every(node)), "Partial")
 
     @cached_property
     def planned_workers(self) -> int:
@@ -154,41 +171,63 @@ def kind_of(node: Node) -> str:
     return str(node.get("Node Type", "?"))
 
 
-def names_below(node: Node) -> Iterator[str]:
+def names_below(node: Node, member: bool = False) -> Iterator[str]:
     """Yields the aliases of what a node reads, in the order of its children; a table of several
-    partitions once, and nothing of sub-selects."""
+    partitions once, and nothing of sub-selects. `member`: of one of several partitions, whose alias
+    has a number behind that of the table."""
     children = [child for child in node.get("Plans", ()) if "Subplan Name" not in child]
     if kind_of(node) in _MEMBERS:
-        yield from (_MEMBER.sub("", name) for name in _first(names_below(one) for one in children))
+        yield from _first(names_below(one, member=True) for one in children)
         return
-    if kind_of(node).endswith(" Scan") and not children and "Alias" in node:
-        yield visible(str(node["Alias"]))
-    elif "Relation Name" in node and kind_of(node) != "ModifyTable":
-        yield visible(str(node.get("Alias", node["Relation Name"])))
+    reads = "Relation Name" in node and kind_of(node) != "ModifyTable"
+    if reads or (kind_of(node).endswith(" Scan") and not children and "Alias" in node):
+        yield _alias(node, member)
     for child in children:
-        yield from names_below(child)
+        yield from names_below(child, member)
 
 
-def _order(node: Node) -> str:
-    if kind_of(node) in _MEMBERS or "Plans" not in node:
-        return " ".join(names_below(node))
-    parts = [_order(child) for child in node["Plans"] if "Subplan Name" not in child]
-    order = " ".join(filter(None, parts)) or " ".join(names_below(node))
+def _order(node: Node, member: bool = False) -> str:
+    children = [child for child in node.get("Plans", ()) if "Subplan Name" not in child]
+    if kind_of(node) in _MEMBERS:
+        return next((_order(child, member=True) for child in children), "")
+    parts = [_order(child, member) for child in children]
+    order = " ".join(filter(None, parts)) or " ".join(names_below(node, member))
     return f"({order})" if kind_of(node) in _JOINS else order
+
+
+def _alias(node: Node, member: bool) -> str:
+    alias = visible(str(node.get("Alias", node.get("Relation Name"))))
+    return _MEMBER.sub("", alias) if member else alias
+
+
+def _groups(nodes: Iterable[Node], *modes: str) -> tuple[str, ...]:
+    """The strategies of those that group in one of these modes, each once."""
+    return tuple(
+        sorted(
+            {
+                heading(node).removeprefix("Finalize ").removeprefix("Partial ")
+                for node in nodes
+                if _is_group(node) and node.get("Partial Mode", "Simple") in modes
+            }
+        )
+    )
+
+
+def _is_group(node: Node) -> bool:
+    return heading(node).removeprefix("Finalize ").removeprefix("Partial ") in _GROUPS
 
 
 def _first(several: Iterator[Iterator[str]]) -> Iterator[str]:
     return next(several, iter(()))
 
 
-def _scans(node: Node, member: bool = False) -> Iterator[tuple[str, Node]]:
-    """Scans of tables, each with the alias that it and the other partitions have."""
-    if "Relation Name" in node and kind_of(node) != "ModifyTable":
-        alias = visible(str(node.get("Alias", node["Relation Name"])))
-        yield _MEMBER.sub("", alias) if member else alias, node
-    within = kind_of(node) in _MEMBERS
+def _walked(node: Node, member: bool = False) -> Iterator[tuple[Node, bool]]:
+    """All nodes, from the top, each with whether it is of one of several partitions, however far
+    below what appends them."""
+    yield node, member
     for child in node.get("Plans", ()):
-        yield from _scans(child, within)
+        within = member or kind_of(node) in _MEMBERS
+        yield from _walked(child, within and "Subplan Name" not in child)
 
 
 def _reads(alias: str, nodes: list[Node]) -> Reads:
@@ -200,6 +239,7 @@ def _reads(alias: str, nodes: list[Node]) -> Reads:
         tuple(sorted({kind_of(node) for node in nodes})),
         tuple(sorted(indexes)),
         sum(node.get("Actual Loops") != 0 for node in nodes),
+        frozenset(visible(str(node["Relation Name"])) for node in nodes),
     )
 
 

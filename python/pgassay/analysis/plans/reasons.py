@@ -21,9 +21,11 @@ _WIDTH = 60
 """Of the names of all tables in one sentence, in characters."""
 
 
-def reasons(before: PlanFacts, after: PlanFacts) -> tuple[Note, ...]:
-    """Returns what the server does otherwise by the plan `after`; none where no rule knows it."""
-    return tuple(one for rule in _RULES for one in rule(before, after))
+def reasons(before: PlanFacts, after: PlanFacts, *, rewritten: bool) -> tuple[Note, ...]:
+    """Returns what the server does otherwise by the plan `after`; none where no rule knows it.
+    `rewritten`: the text of the query may be another."""
+    of_tables = _tables(before, after, rewritten)
+    return (*of_tables, *(one for rule in _RULES for one in rule(before, after)))
 
 
 def other_estimates(before: PlanFacts, after: PlanFacts) -> tuple[Note, ...]:
@@ -41,10 +43,7 @@ def other_estimates(before: PlanFacts, after: PlanFacts) -> tuple[Note, ...]:
 
 
 def _scans(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
-    for alias, old in before.reads.items():
-        new = after.reads.get(alias)
-        if new is None:
-            continue
+    for old, new in _pairs(before, after):
         how = {"before": old.scans, "after": new.scans}
         used = tuple(one for one in new.indexes if one not in old.indexes)
         left = tuple(one for one in old.indexes if one not in new.indexes)
@@ -67,11 +66,32 @@ def _skips(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
         yield Note(code, {"index": index, "searches": searches})
 
 
-def _tables(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
-    for alias in sorted(before.reads.keys() - after.reads.keys()):
-        yield Note.of("analysis/plans/table-unread", table=before.reads[alias].table)
-    for alias in sorted(after.reads.keys() - before.reads.keys()):
-        yield Note.of("analysis/plans/table-read", table=after.reads[alias].table)
+def _pairs(before: PlanFacts, after: PlanFacts) -> list[tuple[Reads, Reads]]:
+    """The tables that both read: by alias, and, as a rewritten query may have others, by name."""
+    found = [
+        (one, after.reads[alias]) for alias, one in before.reads.items() if alias in after.reads
+    ]
+    others = [one for alias, one in after.reads.items() if alias not in before.reads]
+    for alias, old in before.reads.items():
+        if alias not in after.reads:
+            new = next((one for one in others if one.relations & old.relations), None)
+            if new is not None:
+                others.remove(new)
+                found.append((old, new))
+    return found
+
+
+def _tables(before: PlanFacts, after: PlanFacts, rewritten: bool) -> Iterator[Note]:
+    pairs = _pairs(before, after)
+    read = frozenset[str]().union(*(one.relations for one in after.reads.values()))
+    for old in before.reads.values():
+        if not any(old is one for one, _ in pairs):
+            needs_it_not = not rewritten and not old.relations & read
+            code = "table-unread" if needs_it_not else "table-left"
+            yield Note.of(f"analysis/plans/{code}", table=old.table)
+    for new in after.reads.values():
+        if not any(new is one for _, one in pairs):
+            yield Note.of("analysis/plans/table-read", table=new.table)
 
 
 def _partitions(old: Reads, new: Reads) -> Iterator[Note]:
@@ -98,10 +118,20 @@ def _join_order(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
         )
 
 
+def _by_partition(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
+    old, new = before.joined_by_partition, after.joined_by_partition
+    for joined in sorted(map(sorted, old ^ new)):
+        tables = one_line(", ".join(joined), _WIDTH)
+        code = "joins-by-partition" if frozenset(joined) in new else "no-joins-by-partition"
+        yield Note.of(f"analysis/plans/{code}", tables=tables)
+    if before.groups_by_partition != after.groups_by_partition:
+        code = "groups-by-partition" if after.groups_by_partition else "no-groups-by-partition"
+        yield Note(f"analysis/plans/{code}")
+
+
 def _groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
     if before.groups != after.groups and before.groups and after.groups:
-        old, new = (tuple(dict.fromkeys(one.groups)) for one in (before, after))
-        yield Note.of("analysis/plans/grouping", before=old, after=new)
+        yield Note.of("analysis/plans/grouping", before=before.groups, after=after.groups)
 
 
 def _partial_groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
@@ -178,9 +208,9 @@ def _nodes(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
 _RULES = (
     _scans,
     _skips,
-    _tables,
     _join_methods,
     _join_order,
+    _by_partition,
     _groups,
     _partial_groups,
     _parallel,

@@ -31,6 +31,7 @@ from pgassay.analysis.reading.plan_shape import top_of
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.plan.model import Factor, Plan
+from pgassay.spec.factors.kinds import SCRIPT
 
 Level = tuple[str, str]
 """A factor and one of its levels."""
@@ -158,7 +159,7 @@ def _of_level(
             costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
             cost_changes=cost_changes(plan, trials, name, factor, level, rule),
         )
-        made = _with_plans(made, sides)
+        made = _with_plans(made, sides, rewritten=factor.kind == SCRIPT.name)
         found.append(
             _judged(made, *estimates[name])
             if name in estimates
@@ -223,7 +224,9 @@ def _mean_costs(found: Iterable[QueryCosts]) -> QueryCosts:
     return QueryCosts(**means)
 
 
-def _with_plans(effect: QueryEffect, sides: Sequence[Sequence[TrialQueries]]) -> QueryEffect:
+def _with_plans(
+    effect: QueryEffect, sides: Sequence[Sequence[TrialQueries]], *, rewritten: bool
+) -> QueryEffect:
     usual = [most_usual_plan([one.plans.get(effect.query) for one in side]) for side in sides]
     before, after = usual
     if before is None or after is None:
@@ -232,5 +235,5 @@ def _with_plans(effect: QueryEffect, sides: Sequence[Sequence[TrialQueries]]) ->
         effect,
         plan_differs=before.fingerprint != after.fingerprint,
         plan_varies=before.varies or after.varies,
-        plan_change=plan_change(top_of(before.plan), top_of(after.plan)),
+        plan_change=plan_change(top_of(before.plan), top_of(after.plan), rewritten=rewritten),
     )
