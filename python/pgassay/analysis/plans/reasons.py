@@ -17,6 +17,9 @@ from pgassay.notes import Note
 
 _NAMED = tomllib.loads((files(__package__) / "plans.toml").read_text("utf-8"))["nodes"]["named"]
 _ADDED, _GONE = "analysis/plans/node-added", "analysis/plans/node-gone"
+_JOINS_APART = ("analysis/plans/no-joins-by-partition", "analysis/plans/joins-by-partition")
+_GROUPS_APART = ("analysis/plans/no-groups-by-partition", "analysis/plans/groups-by-partition")
+"""No longer, and from now on."""
 _WIDTH = 60
 """Of the names of all tables in one sentence, in characters."""
 
@@ -87,8 +90,8 @@ def _tables(before: PlanFacts, after: PlanFacts, rewritten: bool) -> Iterator[No
     for old in before.reads.values():
         if not any(old is one for one, _ in pairs):
             needs_it_not = not rewritten and not old.relations & read
-            code = "table-unread" if needs_it_not else "table-left"
-            yield Note.of(f"analysis/plans/{code}", table=old.table)
+            code = "analysis/plans/table-unread" if needs_it_not else "analysis/plans/table-left"
+            yield Note.of(code, table=old.table)
     for new in after.reads.values():
         if not any(new is one for _, one in pairs):
             yield Note.of("analysis/plans/table-read", table=new.table)
@@ -122,11 +125,9 @@ def _by_partition(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
     old, new = before.joined_by_partition, after.joined_by_partition
     for joined in sorted(map(sorted, old ^ new)):
         tables = one_line(", ".join(joined), _WIDTH)
-        code = "joins-by-partition" if frozenset(joined) in new else "no-joins-by-partition"
-        yield Note.of(f"analysis/plans/{code}", tables=tables)
+        yield Note.of(_JOINS_APART[frozenset(joined) in new], tables=tables)
     if before.groups_by_partition != after.groups_by_partition:
-        code = "groups-by-partition" if after.groups_by_partition else "no-groups-by-partition"
-        yield Note(f"analysis/plans/{code}")
+        yield Note(_GROUPS_APART[after.groups_by_partition])
 
 
 def _groups(before: PlanFacts, after: PlanFacts) -> Iterator[Note]:
