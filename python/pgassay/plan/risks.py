@@ -8,7 +8,7 @@ Never: stops anything; the user decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pgassay.notes import Note, Value
 from pgassay.plan.modes import DUET, LEAST_TRIALS, MOST_TRIALS, SWITCHBACK, blocks_of
@@ -25,6 +25,7 @@ from pgassay.spec.server.reset import ResetLevel
 from pgassay.spec.settings.catalogue import CATALOGUED, catalogue
 from pgassay.spec.stopping import stopping_of
 from pgassay.spec.workload.folder import Workload
+from pgassay.spec.workload.query_folders import QueryFolders
 from pgassay.spec.workload.settings_in_sql import functions_in, overriding, varying_word_in
 
 FEWEST_BLOCKS = 6
@@ -111,6 +112,16 @@ def _time_of_queries(file: ExperimentFile, workload: Workload) -> list[Note]:
     if random:
         found = [Note.of("plan/varying-queries", n=len(random), queries=tuple(random)), *found]
     return found
+
+
+def not_compared(folders: QueryFolders | None) -> Iterator[Note]:
+    """Yields the queries that not all of several folders have, and those that are the same."""
+    if folders is None:
+        return
+    for level, names in folders.alone.items():
+        yield Note.of("plan/queries-of-one-folder", n=len(names), level=level, names=names)
+    if folders.same:
+        yield Note.of("plan/same-queries", n=len(folders.same))
 
 
 def _few_trials(design: DesignTable) -> list[Note]:

@@ -19,6 +19,7 @@ from pgassay.spec.factors.kinds import (
     CLIENT,
     DATA,
     KINDS,
+    QUERIES,
     SCALE,
     SCHEMA,
     SCRIPT,
@@ -51,6 +52,9 @@ def spec_of_arm(spec: Spec, levels: Levels) -> Spec:
     workload = spec.workload
     if WORKLOAD in chosen:
         workload = spec.variants.workloads[chosen[WORKLOAD]]
+    if spec.variants.queries is not None:
+        for level in levels.get(QUERIES.name, {}).values():
+            workload = replace(workload, scenarios=spec.variants.queries.compared[level])
     file = spec.file.model_copy(
         update={"workload": table.model_copy(update={"scale": scale}), "load": _load(spec, levels)}
     )

@@ -35,6 +35,7 @@ from pgassay.spec.workload.folder import (
     workload_folder,
 )
 from pgassay.spec.workload.queries import read_queries
+from pgassay.spec.workload.query_folders import KEY, QueryFolders
 
 
 def load_spec(
@@ -96,6 +97,7 @@ def parse_spec(
     file = read_table(ExperimentFile, text, source)
     if untrusted and materials is None:  # else it was checked when the run was begun
         refuse_harmful(parsed_toml(text, source), source)
+    file = _with_first_folder(file, source)
     roots = (beside, READY) if untrusted else ()
     overruled = {"mode": mode, "metric": metric}
     changed = {name: value for name, value in overruled.items() if value is not None}
@@ -112,7 +114,7 @@ def parse_spec(
         variants = read_variants(file.factors, beside, own, file=source, roots=roots)
         first = next(iter(variants.workloads.values()), None)
         if first is None:
-            first = _workload(file, beside, source, roots)
+            first = _workload(file, variants.queries, beside, source, roots)
         materials = (first, variants)
     else:
         stored = (materials[1].schema, materials[1].scripts)
@@ -143,14 +145,29 @@ def parse_spec(
     return spec
 
 
-def _workload(file: ExperimentFile, beside: Path, source: str, roots: Roots) -> Workload:
+def _with_first_folder(file: ExperimentFile, source: str) -> ExperimentFile:
+    """The file with the first of several folders of queries as that of its workload."""
+    levels, own = file.factors.workload.queries, file.workload
+    if levels is None:
+        return file
+    if own.queries is not None:
+        raise Refusal("also-given-as", KEY, other="workload.queries").in_file(source)
+    first = next(iter(levels.values()))
+    return file.model_copy(update={"workload": own.model_copy(update={"queries": first})})
+
+
+def _workload(
+    file: ExperimentFile, folders: QueryFolders | None, beside: Path, source: str, roots: Roots
+) -> Workload:
     """The workload that the file names; the queries of a set stand in place of its scenarios. Left
     out, the data of a set are those of its writes."""
     named, queries = file.workload.use, file.workload.queries
     if queries is None:
         return load_workload(named, beside, file=source, roots=roots)
     folder = path_from(queries, beside)
-    found = read_queries(folder, roots)
+    found = (
+        read_queries(folder, roots) if folders is None else next(iter(folders.compared.values()))
+    )
     if "use" in file.workload.model_fields_set:
         return replace(load_workload(named, beside, file=source, roots=roots), scenarios=found)
     writing = None

@@ -60,6 +60,38 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
         assert session.execute("SELECT count(*) FROM kept").fetchone() == (999,)
 
 
+def test_a_folder_against_another_names_answers_that_differ(
+    lab_server: LabServer, tmp_path: Path
+) -> None:
+    numbers = "SELECT n, n % 9 AS kind FROM generate_series(1, 99) AS n"
+    folders = {
+        "main": {"same": numbers, "right": numbers, "wrong": numbers, "gone": numbers},
+        "pr": {
+            "same": numbers,
+            "right": f"{numbers} ORDER BY kind",
+            "wrong": numbers.replace("% 9", "% 8"),
+        },
+    }
+    for folder, queries in folders.items():
+        (tmp_path / folder).mkdir()
+        for name, sql in queries.items():
+            (tmp_path / folder / f"{name}.sql").write_text(sql)
+    run = tmp_path / "run"
+    done = pgassay(
+        *("queries", tmp_path / "pr", "--against", tmp_path / "main", "--dsn", lab_server.place()),
+        *("--out", run, "--max-blocks", "2", "--repeats", "1"),
+        PGPASSWORD=SECRET,
+    )
+    assert done.returncode == 0, done.stderr
+    told = " ".join(pgassay("show", run).stdout.split())
+    assert "wrong returned other rows in one arm than in another" in told
+    assert "right returned" not in told
+    assert "the query gone is in the folder main and not in all of them" in told
+    queries = analyse_run(RunDirectory.open(run)).analysis.answer.queries
+    assert queries is not None
+    assert {one.query for one in queries.effects} == {"right", "wrong"}
+
+
 @pytest.mark.usefixtures("own_base")
 def test_an_index_has_its_price_in_writes_room_and_time_beside_its_gain(tmp_path: Path) -> None:
     shop = shop_workload(tmp_path, "INSERT INTO item VALUES (0);")

@@ -59,9 +59,11 @@ def toml_mistake(block: Block, folder: Path) -> str | None:
             path.write_text(text)
             if (trace := tables.get("load", {}).get("replay")) is not None:
                 write_trace(folder / trace, [Row(0, at, "simple", "SELECT 1") for at in (0, 1000)])
-            if (queries := tables.get("workload", {}).get("queries")) is not None:
+            varied = tables.get("factors", {}).get("workload", {}).get("queries", [])
+            own = tables.get("workload", {}).get("queries")
+            for number, queries in enumerate(varied if own is None else [own]):
                 (folder / queries).mkdir(exist_ok=True)
-                (folder / queries / "q7.sql").write_text("SELECT 7")
+                (folder / queries / "q7.sql").write_text(f"SELECT {number}")
             if "slices" in tables.get("load", {}):
                 read_slices(str(path))
             else:

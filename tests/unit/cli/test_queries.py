@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.cli.queries.file_text import Asked, file_text
+from pgassay.plan.design import make_plan
+from pgassay.spec.arms import spec_of_arm
 from pgassay.spec.parse import parse_spec
 from support.refusals import refused
 
 
 def asked(folder: Path, *vary: str, **given: Any) -> Asked:
     usual: dict[str, Any] = {
+        "against": None,
         "dsn": None,
         "copies": False,
         "accept": None,
@@ -66,6 +69,33 @@ def test_sql_on_a_server_of_the_users_takes_a_copy(tmp_path: Path) -> None:
         file_text(asked(tmp_path, vary, dsn="service=prod"))
     found = tomllib.loads(file_text(asked(tmp_path, vary, dsn="service=prod", copies=True)))
     assert found["reset"] == {"level": "snapshot"}
+
+
+def test_a_folder_against_another_is_one_factor(tmp_path: Path) -> None:
+    folders = {
+        "main": {"a": "SELECT 1", "b": "SELECT 2", "gone": "SELECT 3"},
+        "pr": {"a": "SELECT 1", "b": "SELECT 2 + 0", "new": "SELECT 4"},
+    }
+    for folder, queries in folders.items():
+        (tmp_path / folder).mkdir()
+        for name, sql in queries.items():
+            (tmp_path / folder / f"{name}.sql").write_text(sql)
+    given = {"against": tmp_path / "main", "workload": "payments"}
+    text = file_text(asked(tmp_path / "pr", **given))
+    spec = parse_spec(text, source="pgassay queries", beside=tmp_path)
+    assert [(one.name, one.script) for one in spec.workload.scenarios] == [("b", "SELECT 2")]
+    plan = make_plan(spec)
+    assert plan.together
+    levels = [spec_of_arm(spec, arm.by_kind).workload.scenarios for arm in plan.arms]
+    assert [own.script for (own,) in levels] == ["SELECT 2", "SELECT 2 + 0"]
+    told = " ".join(str(one) for one in plan.notes)
+    assert "the query gone is in the folder main and not in all of them" in told
+    assert "the query new is in the folder pr and not in all of them" in told
+    assert "1 query has the same text in all folders" in told
+    both = file_text(asked(tmp_path / "pr", "work_mem=4MB,64MB", **given))
+    varied = parse_spec(both, source="pgassay queries", beside=tmp_path)
+    assert [one.name for one in varied.workload.scenarios] == ["a", "b"], "settings change both"
+    assert len(make_plan(varied).arms) == 4
 
 
 def test_what_is_varied_has_a_name_and_levels(tmp_path: Path) -> None:

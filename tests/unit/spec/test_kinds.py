@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgassay.spec.factors.kinds import KINDS, LABEL, Alternates, Applied, written_factors
+from pgassay.spec.factors.kinds import KINDS, LABEL, QUERIES, Alternates, Applied, written_factors
 from pgassay.spec.factors.tables import FactorsTable
 from pgassay.spec.parse import parse_spec
 
@@ -39,7 +39,9 @@ combinations = "one-at-a-time"
 def test_every_table_of_factors_has_a_kind_and_every_factor_its_key_and_name() -> None:
     file = parse_spec(EVERY_KIND, source="lab.toml", beside=Path()).file
     found = written_factors(file.factors)
-    assert [factor.kind for factor in found] == [k for k in KINDS.values() if k is not LABEL]
+    assert [factor.kind for factor in found] == [
+        k for k in KINDS.values() if k not in (QUERIES, LABEL)
+    ]
     assert [(factor.key, factor.name) for factor in found] == [
         ("factors.target.version", "version"),
         ("factors.workload.scale", "scale"),

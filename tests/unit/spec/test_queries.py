@@ -10,7 +10,7 @@ import pytest
 from pgassay.plan.design import make_plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import load_spec
-from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json
+from pgassay.spec.stored import WORKLOAD_COPY, materials_to_json, stored_materials
 from support.refusals import refused
 
 FILE = '[workload]\nqueries = "q"\n'
@@ -48,6 +48,48 @@ def test_files_and_name_lines_make_the_queries_of_one_step(tmp_path: Path) -> No
     assert (plan.queries.calls, plan.queries.parameters) == ({"top": 1200.0}, ("q7",))
     assert plan_from_json(plan_to_json(plan)) == plan
     assert "low (random())" in " ".join(map(str, plan.notes))
+
+
+FOLDERS = '[factors.workload]\nqueries = ["main", "pr"]\n'
+
+
+def in_folders(folder: Path, *files: dict[str, str]) -> Path:
+    for name, own in zip(("main", "pr"), files, strict=True):
+        (folder / name).mkdir()
+        for file, content in own.items():
+            (folder / name / file).write_text(content)
+    (folder / "lab.toml").write_text(FOLDERS)
+    return folder / "lab.toml"
+
+
+def test_folders_of_which_nothing_can_be_compared_are_refused(tmp_path: Path) -> None:
+    cases = (
+        ("no-common-queries", {"a.sql": "SELECT 1"}, {"b.sql": "SELECT 1"}),
+        ("same-queries", {"a.sql": "SELECT 1"}, {"a.sql": "SELECT 1"}),
+        (
+            "other-parameters",
+            {"a.sql": "SELECT :x", "a.csv": "x\n1\n"},
+            {"a.sql": "SELECT 0 + :x", "a.csv": "x\n2\n"},
+        ),
+    )
+    for code, *files in cases:
+        (tmp_path / code).mkdir()
+        path = in_folders(tmp_path / code, *files)
+        with refused(code, "factors.workload.queries"):
+            load_spec(path)
+    path.write_text(f"{FILE}{FOLDERS}")
+    with refused("also-given-as", "factors.workload.queries"):
+        load_spec(path)
+
+
+def test_a_stored_run_of_folders_has_the_queries_of_both(tmp_path: Path) -> None:
+    one, other = {"a.sql": "SELECT :x", "a.csv": "x\n1\n"}, {"a.sql": "SELECT 0 + :x"}
+    spec = load_spec(in_folders(tmp_path, one, other), seed=1)
+    (tmp_path / WORKLOAD_COPY).write_text(json.dumps(materials_to_json(spec)))
+    stored = stored_materials(tmp_path / WORKLOAD_COPY)
+    assert (stored.workload, stored.variants) == (spec.workload, spec.variants)
+    assert stored.variants.queries is not None
+    assert stored.variants.queries.compared["pr"][0].parameters is not None
 
 
 def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> None:

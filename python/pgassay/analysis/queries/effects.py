@@ -31,10 +31,12 @@ from pgassay.analysis.reading.plan_shape import top_of
 from pgassay.analysis.statistics.moderation import moderated
 from pgassay.analysis.statistics.values import Interval, ratio_pct
 from pgassay.plan.model import Factor, Plan
-from pgassay.spec.factors.kinds import SCRIPT
+from pgassay.spec.factors.kinds import QUERIES, SCRIPT
 
 Level = tuple[str, str]
 """A factor and one of its levels."""
+_OF_TEXTS = (QUERIES.name, SCRIPT.name)
+"""Kinds of factors whose levels are other texts of a query."""
 _TIME = METRICS["latency_mean"]
 """Less of it is better, and ratios are compared."""
 
@@ -159,7 +161,7 @@ def _of_level(
             costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
             cost_changes=cost_changes(plan, trials, name, factor, level, rule),
         )
-        made = _with_plans(made, sides, rewritten=factor.kind == SCRIPT.name)
+        made = _with_plans(made, sides, rewritten=factor.kind in _OF_TEXTS)
         found.append(
             _judged(made, *estimates[name])
             if name in estimates

@@ -29,6 +29,10 @@ def queries(
         list[str] | None,
         option("--vary", "NAME=LEVEL,LEVEL: values of a setting, or SQL; first the baseline."),
     ] = None,
+    against: Annotated[
+        Path | None,
+        option("--against", "The folder that is the baseline, such as that of main."),
+    ] = None,
     dsn: Annotated[
         str | None, option("--dsn", "An existing server: libpq connection string.", "Server")
     ] = None,
@@ -78,6 +82,7 @@ def queries(
 
     asked = Asked(
         folder=folder,
+        against=against,
         vary=vary or [],
         dsn=dsn,
         copies=copy,

@@ -27,6 +27,7 @@ class Asked:
     """What the options say."""
 
     folder: Path
+    against: Path | None
     vary: Sequence[str]
     dsn: str | None
     copies: bool
@@ -59,16 +60,21 @@ def file_text(asked: Asked) -> str:
         f"Which queries of {folder} does {names} change?"
         if named
         else f"How long do the queries of {folder} take?"
+        if asked.against is None
+        else f"Which queries of {folder} are faster or slower than before?"
     )
     tables: dict[str, dict[str, Any]] = {
         "target": {"dsn": asked.dsn, "accept": asked.accept},
         "workload": {
             "use": asked.workload,
             "scale": asked.scale,
-            "queries": str(asked.folder),
+            "queries": None if asked.against else str(asked.folder),
             "writes": asked.writes,
         },
         "load": dict(asked.load),
+        "factors.workload": {
+            "queries": [str(asked.against), str(asked.folder)] if asked.against else None
+        },
         "factors.postgres": settings,
         "factors.schema": schema,
         "reset": {"level": "snapshot" if asked.copies else "none" if asked.dsn else None},

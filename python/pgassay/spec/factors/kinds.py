@@ -146,6 +146,15 @@ SCHEMA = FactorKind(
     _always,
     no_switchback=Note("spec/factors/another-schema"),
 )
+QUERIES = FactorKind(
+    "workload.queries",
+    "folders of queries",
+    Applied.LOAD,
+    lambda factors: (("", "queries", factors.workload.queries),),
+    _never,
+    Alternates.SCRIPT,
+    shapes_load=True,
+)
 SCRIPT = FactorKind(
     "scenarios",
     "scripts of a scenario",
@@ -219,7 +228,9 @@ LABEL = FactorKind(
 
 KINDS: Mapping[str, FactorKind] = {
     kind.name: kind
-    for kind in (SERVER, DATA, SCHEMA, SCRIPT, WEIGHT, CLIENT, SESSION, POSTGRES, HOST, LABEL)
+    for kind in (
+        *(SERVER, DATA, SCHEMA, QUERIES, SCRIPT, WEIGHT, CLIENT, SESSION, POSTGRES, HOST, LABEL),
+    )
 }
 """In the order in which a plan lists its factors, whatever their order in the file."""
 
@@ -227,7 +238,7 @@ KINDS: Mapping[str, FactorKind] = {
 def written_factors(factors: FactorsTable) -> tuple[Written, ...]:
     """Returns every factor of a file, in the order of the kinds."""
     return tuple(
-        Written(kind, f"factors.{kind.name}.{key}", name, tuple(levels))
+        Written(kind, f"factors.{kind.name}.{key}".removesuffix("."), name, tuple(levels))
         for kind in KINDS.values()
         for key, name, levels in kind.written(factors)
         if levels is not None

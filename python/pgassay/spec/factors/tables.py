@@ -170,10 +170,14 @@ class TargetFactors(Table):
 
 
 class WorkloadFactors(Table):
-    """The `[factors.workload]` table: workloads, or sizes of their data."""
+    """The `[factors.workload]` table: workloads, sizes of their data, or folders of queries."""
 
     use: FileLevels | None = Field(
         None, description="ready workloads or folders; in place of workload.use"
+    )
+    queries: FileLevels | None = Field(
+        None,
+        description="folders of queries, compared name by name; in place of workload.queries",
     )
     scale: (
         Annotated[

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pgassay.refusals.refusal import Refusal
+from pgassay.spec.factors.kinds import written_factors
 from pgassay.spec.factors.sql_words import is_no_sql
 from pgassay.spec.factors.tables import FactorsTable, SchemaLevel
 from pgassay.spec.reading.tables import shortened
@@ -24,6 +25,7 @@ from pgassay.spec.workload.folder import (
     script_fields,
     with_scale,
 )
+from pgassay.spec.workload.query_folders import QueryFolders, read_query_folders
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Variants:
     scripts: Mapping[str, Mapping[str, Script | None]] = field(default_factory=dict)
     """None for the workload's own script."""
     schema: Mapping[str, Mapping[str, SchemaSql]] = field(default_factory=dict)
+    queries: QueryFolders | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Returns the `variants` object of workload.json; empty if no level names a file."""
@@ -90,7 +93,20 @@ def read_variants(
             }
             for factor, levels in factors.schema_.items()
         },
+        queries=_queries(factors, beside, file, roots),
     )
+
+
+def _queries(factors: FactorsTable, beside: Path, file: str, roots: Roots) -> QueryFolders | None:
+    levels = factors.workload.queries
+    if levels is None:
+        return None
+    folders = {name: path_from(text, beside) for name, text in levels.items()}
+    try:
+        alone = len(written_factors(factors)) == 1
+        return read_query_folders(folders, only_texts_differ=alone, roots=roots)
+    except Refusal as refusal:
+        raise refusal.in_file(file) from None
 
 
 def with_script(scenario: Scenario, script: Script | None) -> Scenario:
