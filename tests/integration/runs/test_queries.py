@@ -87,9 +87,9 @@ def test_a_folder_against_another_names_answers_that_differ(
     assert "wrong returned other rows in one arm than in another" in told
     assert "right returned" not in told
     assert "the query gone is in the folder main and not in all of them" in told
-    queries = analyse_run(RunDirectory.open(run)).analysis.answer.queries
-    assert queries is not None
-    assert {one.query for one in queries.effects} == {"right", "wrong"}
+    found = analyse_run(RunDirectory.open(run)).analysis.answer.queries
+    assert found is not None
+    assert {one.query for one in found.effects} == {"right", "wrong"}
 
 
 @pytest.mark.usefixtures("own_base")
