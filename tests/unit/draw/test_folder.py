@@ -45,7 +45,9 @@ def test_the_folder_is_a_workload_with_an_experiment_that_plan_takes(tmp_path: P
         ("select-orders", 900.0),
         ("pay-and-look", 100.0),
     ]
-    table = tomllib.loads((out / "experiment.toml").read_text())
+    text = (out / "experiment.toml").read_text()
+    assert "So many statements (or groups of --transactions) began each second" in text
+    table = tomllib.loads(text)
     assert table["target"] == {"dsn": "service=prod"}
     assert table["load"] == {"protocol": "prepared", "rate": 16.7, "clients": 12, "step": "60s"}
     assert pq.read_table(out / "parameters" / "pay-and-look.parquet").equals(PAYS.parameters)

@@ -101,7 +101,9 @@ def _notes_of(drawing: Drawing, written: Written) -> Iterator[Note]:
         yield note_of_code(code, **values)
     source, own = _statements_per_transaction(drawing)
     if source > own * _MORE_STATEMENTS:
-        yield note_of_code("draw/commits-more-often", source=source, own=own)
+        of_log = drawing.source is Source.LOG
+        code = "draw/log/commits-more-often" if of_log else "draw/commits-more-often"
+        yield note_of_code(code, source=source, own=own)
     if drawing.source is Source.STATISTICS and not written.skew:
         yield note_of_code("draw/skew-unknown")
     if not written.think_times and any(any(one.pauses_us) for one in drawing.scenarios):

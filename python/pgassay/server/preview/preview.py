@@ -216,7 +216,7 @@ def _data_changes(
         yield from _database_changes(session)
         where = "the copy"
     elif installed is not None:
-        written = f"what the scripts write to {', '.join(installed.tables)} stays there"
+        written = f"what the scripts write to {', '.join(installed.tables) or 'tables'} stays there"
         yield PlannedChange("server", written, "in every trial")
     if installed is None or (marks and rule.level is not ResetLevel.TEMPLATE):
         yield PlannedChange("server", f"CREATE SCHEMA {SCHEMA} in database {where}", "at once")
