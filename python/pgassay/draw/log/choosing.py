@@ -28,7 +28,7 @@ Shares = tuple[float, float]
 class Transactions:
     """A sequence of statements, with how often clients sent it and for how long."""
 
-    parts: Sequence[tuple[int, int]]
+    parts: list[tuple[int, int]]
     """Where its values lie: places in the native module's summary, each with the place of the first
     value there."""
     texts: Sequence[Text]
@@ -62,7 +62,7 @@ class Transactions:
 
     def add(self, other: Transactions, at: int, done: tuple[int, int]) -> None:
         """Counts a statement of another sequence, whose values begin at `at` there."""
-        self.parts = [*self.parts, *((number, at) for number, _ in other.parts)]
+        self.parts += ((number, at) for number, _ in other.parts)
         self.transactions += other.transactions
         self.logged = self.transactions
         ((time_us, failed),) = self.done
