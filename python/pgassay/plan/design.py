@@ -103,16 +103,17 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
         for factor in kinds.written_factors(spec.file.factors)
     )
     combined = combine(factors, design.combinations, design.resolution)
+    mode = choose_mode(spec.file, factors, spec.variants.schema)
+    is_set = spec.file.workload.queries is not None
     plots = choose_plots(
         factors,
         design.plots,
         every_trial=restarts_every_trial(spec.file),
-        existing=spec.file.loads_existing,
+        by_sql=spec.file.loads_existing or (is_set and mode.name == SWITCHBACK),
     )
     steps = steps_of(load)
-    mode = choose_mode(spec.file, factors)
     # A trial of a query set has one arm, also where those of a block run at once.
-    of_trials = mode.name if spec.file.workload.queries is None else BLOCKS
+    of_trials = BLOCKS if is_set else mode.name
     least, most = blocks_of(design, of_trials)
     # Without a verdict there is nothing that could end the run early.
     only_describes = bool(factors) and all(factor.describes for factor in factors)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 
 from pgassay.notes import Note
 from pgassay.plan.duet import is_worth_while, why_no_duet
@@ -27,7 +28,9 @@ from pgassay.plan.switchback import (
     why_slices_do_not_fit,
 )
 from pgassay.refusals.refusal import Refusal
-from pgassay.spec.factors.kinds import KINDS, Alternates, Applied
+from pgassay.spec.factors.kinds import KINDS, SCHEMA, Alternates, Applied
+from pgassay.spec.factors.made_objects import names_of_objects
+from pgassay.spec.factors.variants import SchemaSql
 from pgassay.spec.load.slices import FIXED, OF_A_SESSION, why_fixed
 from pgassay.spec.load.table import LoadTable
 from pgassay.spec.mode import Mode
@@ -50,16 +53,20 @@ class ChosenMode:
     refused: Mapping[str, Note] = field(default_factory=dict)
 
 
-def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
+def choose_mode(
+    file: ExperimentFile,
+    factors: Sequence[Factor],
+    schema: Mapping[str, Mapping[str, SchemaSql]] = MappingProxyType({}),
+) -> ChosenMode:
     """Returns the mode that the file asks for, or the cheapest valid one; `Refusal` where that is
-    none."""
+    none. `schema` has the SQL of the schema's factors, by level."""
     asked = file.design.mode
     if not factors:
         if asked in (SWITCHBACK, DUET):
             raise Refusal("no-factor-to-alternate")
         return ChosenMode(BLOCKS, Note("plan/single-arm"))
     if file.workload.queries is not None:
-        return _mode_of_queries(file, factors)
+        return _mode_of_queries(file, factors, schema)
     problem = why_no_switchback(file, factors)
     problems = {SWITCHBACK: problem, DUET: why_no_duet(file, factors)}
     refused = {name: why for name, why in problems.items() if why is not None}
@@ -85,11 +92,17 @@ def choose_mode(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
             return ChosenMode(BLOCKS, why, refused)
 
 
-def _mode_of_queries(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenMode:
-    """Arms that differ in what a session sets or sends alternate from execution to execution, but
-    where the file asks for blocks."""
+def _mode_of_queries(
+    file: ExperimentFile,
+    factors: Sequence[Factor],
+    schema: Mapping[str, Mapping[str, SchemaSql]],
+) -> ChosenMode:
+    """Arms that differ in what a session sets or sends, or in indexes that it can hide from itself,
+    alternate from execution to execution, but where the file asks for blocks."""
     problems = (_why_not_together(one, file) for one in factors)
     problem = next((one for one in problems if one is not None), None)
+    if problem is None and schema:
+        problem = _why_not_hidden(file, schema)
     if problem is None and file.target.fleet is not None:
         problem = Note("plan/queries-of-a-fleet")
     if file.load.caches == "cold":
@@ -99,18 +112,41 @@ def _mode_of_queries(file: ExperimentFile, factors: Sequence[Factor]) -> ChosenM
     if "mode" in file.design.model_fields_set and file.design.mode == "blocks":
         return ChosenMode(BLOCKS, Note("plan/as-asked"))
     if problem is None:
-        return ChosenMode(SWITCHBACK, Note("plan/queries-together"))
+        return ChosenMode(
+            SWITCHBACK, Note("plan/queries-hide-objects" if schema else "plan/queries-together")
+        )
     if file.design.mode == "switchback":
         raise Refusal("mode-not-valid", why=problem)
     return ChosenMode(BLOCKS, Note("plan/queries-in-blocks", {"problem": problem}))
 
 
 def _why_not_together(factor: Factor, file: ExperimentFile) -> Note | None:
+    if factor.kind == SCHEMA.name:
+        return None
     if takes_reloads(factor) or takes_writes(factor):
         problem: Note | None = Note("plan/not-of-a-session")
     else:
         problem = _why_not(factor, file.load, file.target)
     return problem and Note("plan/of-factor", {"name": factor.name, "problem": problem})
+
+
+def _why_not_hidden(
+    file: ExperimentFile, schema: Mapping[str, Mapping[str, SchemaSql]]
+) -> Note | None:
+    """Why a session cannot have the objects of its arm alone, where those of all arms are there."""
+    if file.loads_existing:
+        return Note("plan/hides-on-the-users-server")
+    if file.load.clients != (1,):
+        return Note("plan/hides-from-other-sessions")
+    known: set[str] = set()
+    for factor, levels in schema.items():
+        for one in levels.values():
+            names = names_of_objects(one.sql)
+            problem = "plan/more-than-objects" if names is None else "plan/objects-of-one-name"
+            if names is None or not known.isdisjoint(names):
+                return Note("plan/of-factor", {"name": factor, "problem": Note(problem)})
+            known.update(names)
+    return None
 
 
 def blocks_of(design: DesignTable, mode: str) -> tuple[int, int]:

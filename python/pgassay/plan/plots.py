@@ -29,10 +29,10 @@ class Plots:
     reason: Note
 
 
-def is_hard_to_change(factor: Factor, *, existing: bool = False) -> bool:
+def is_hard_to_change(factor: Factor, *, by_sql: bool = False) -> bool:
     """Returns whether changing a factor to another level takes a restart of the server, or more."""
     kind = KINDS[factor.kind]
-    return not (existing and kind.made_by_sql) and kind.is_hard(factor.name)
+    return not (by_sql and kind.made_by_sql) and kind.is_hard(factor.name)
 
 
 def restarts_every_trial(file: ExperimentFile) -> bool:
@@ -41,14 +41,14 @@ def restarts_every_trial(file: ExperimentFile) -> bool:
 
 
 def choose_plots(
-    factors: Sequence[Factor], wanted: str, *, every_trial: bool, existing: bool = False
+    factors: Sequence[Factor], wanted: str, *, every_trial: bool, by_sql: bool = False
 ) -> Plots:
     """Splits blocks into whole plots if that saves restarts or the user asks for it.
 
-    `every_trial`: the reset restarts the server before every trial. `existing`: the server is not
-    one that pgassay started.
+    `every_trial`: the reset restarts the server before every trial. `by_sql`: the schema
+    changes by SQL, on the server as it is.
     """
-    hard = tuple(f.name for f in factors if is_hard_to_change(f, existing=existing))
+    hard = tuple(f.name for f in factors if is_hard_to_change(f, by_sql=by_sql))
     easy = tuple(factor.name for factor in factors if factor.name not in hard)
     if len(factors) < 2 or not hard or not easy:
         return Plots(False, hard, _nothing_to_split(factors, hard))

@@ -197,7 +197,7 @@ def _prepared(
     if generators := trials.generators.described():
         environment["load_generators"] = generators
     run.write_environment(so_far.continued(environment))
-    return replace(trials, notes=found.notes)
+    return replace(trials, notes=found.notes, levels=found.levels)
 
 
 def _calls_of_users(trials: TrialContext) -> Mapping[str, object] | None:

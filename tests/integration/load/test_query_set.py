@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from pgassay.server.connection.session import resolve
+from pgassay.server.data.varied_objects import hiding, make_levels
 from pgassay.spec.workload.folder import Scenario
 from pgassay.spec.workload.parameters import parameter_file
 from pgassay.trials.load.query_set.load import QueryLoad, QueryRequest
@@ -241,6 +242,69 @@ def test_arms_that_take_values_in_another_order_take_the_same(dsn: str, tmp_path
     stored = load.stored()
     assert {count for count in stored["queries"]["rows"] if count is not None} == {5}
     assert len({one["answer"] for one in stored["query_plans"]["queries"]}) == 1
+
+
+def found_by(plan: Any) -> set[str]:
+    """The names of indexes in a plan."""
+    own = {plan[key] for key in ("Index Name",) if key in plan}
+    return own.union(*map(found_by, plan.get("Plans", ())))
+
+
+@on_every_version
+def test_an_arm_has_its_own_indexes_alone_and_all_are_there_afterwards(dsn: str) -> None:
+    levels = {
+        "one": "CREATE INDEX ON item (kind); CREATE UNIQUE INDEX by_id ON item (id);"
+        "CREATE INDEX ON part (n)",
+        "two": "CREATE STATISTICS ON_KIND (dependencies) ON id, kind FROM item;"
+        'CREATE INDEX "by ""%{}" ON item ((kind * 2))',
+    }
+    queries = {
+        "unique": "SELECT * FROM item WHERE id = 7",
+        "expression": "SELECT * FROM item WHERE kind * 2 = -1",
+        "part": "SELECT * FROM part WHERE n = 7",
+        "several": "SELECT * FROM item WHERE id = 7; SELECT 1",
+    }
+    with psycopg.connect(dsn, autocommit=True) as session:
+        session.execute(
+            "DROP TABLE IF EXISTS part; CREATE TABLE part (n int) PARTITION BY RANGE (n);"
+            "CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (9000);"
+            "INSERT INTO part SELECT generate_series(1, 8000); ANALYZE part"
+        )
+        made = make_levels(session, levels)
+        session.execute("VACUUM")
+    assert [one.kind for one in made["two"].objects] == ["INDEX", "STATISTICS"]
+    assert made["one"].bytes > 0
+    every = [one for level in made.values() for one in level.objects]
+    texts = request(queries).arms[0].queries
+    costs = ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
+    parallel = dict.fromkeys(costs, "0")
+    arms = [
+        ArmQueries("none", texts, parallel, hiding(every, ())),
+        *(ArmQueries(name, texts, {}, hiding(every, made[name].objects)) for name in levels),
+    ]
+    before = as_it_is(dsn)
+    asked = request(queries, arms=arms, reads_only=False, timeout_s=30.0)
+    load = QueryLoad(asked, resolve(dsn))
+    assert load.run(lambda _: None)["failed"] == 0
+    assert as_it_is(dsn) == before
+    plans = {
+        (one["arm"], one["query"]): one["plan"][0]["Plan"]
+        for one in load.stored()["query_plans"]["queries"]
+        if "plan" in one
+    }
+    used = {key: found_by(plan) for key, plan in plans.items()}
+    assert {key for key, names in used.items() if names} == {
+        ("one", "unique"),
+        ("one", "part"),
+        ("two", "expression"),
+    }
+    assert used["two", "expression"] == {'by "%{}'}
+    assert "Gather" in plans["none", "unique"]["Node Type"]
+    with psycopg.connect(dsn) as session:
+        kinds = "SELECT count(*) FROM pg_class WHERE oid = ANY (%s)"
+        indexes = [one.oid for one in every if one.kind == "INDEX"]
+        assert session.execute(kinds, [indexes]).fetchone() == (4,)
+        assert session.execute("SELECT count(*) FROM pg_statistic_ext").fetchone() == (1,)
 
 
 def test_what_loses_its_connection_is_named_and_ended(

@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pgassay.analysis.compare.model import Verdict
 from pgassay.analysis.measures.trial import measure_trial
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.workflows.reporting import analyse_run
@@ -90,6 +91,41 @@ def test_a_folder_against_another_names_answers_that_differ(
     found = analyse_run(RunDirectory.open(run)).analysis.answer.queries
     assert found is not None
     assert {one.query for one in found.effects} == {"right", "wrong"}
+
+
+@pytest.mark.usefixtures("own_base")
+def test_an_index_alternates_and_changes_the_queries_that_use_it_alone(tmp_path: Path) -> None:
+    shop = shop_workload(tmp_path, "SELECT 1")
+    folder, run = tmp_path / "reports", tmp_path / "run"
+    folder.mkdir()
+    (folder / "all.sql").write_text(
+        "-- name: one\nSELECT id FROM item WHERE id = 7;\n-- name: sum\nSELECT sum(id) FROM item;\n"
+        "-- name: none\nSELECT id FROM item WHERE id % 90000 = -1"
+    )
+    spec = tmp_path / "lab.toml"
+    spec.write_text(
+        f"[workload]\nuse = {str(shop)!r}\nqueries = {str(folder)!r}\nscale = 200000\n"
+        "[load]\nrepeats = 20\n[factors.schema]\nindex = ['', 'CREATE INDEX ON item (id)']\n"
+        "[design]\nmin_blocks = 4\nmax_blocks = 4\n"
+    )
+    done = pgassay("run", spec, "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    stored = RunDirectory.open(run)
+    assert stored.plan().together
+    for number in stored.finished():
+        trial = stored.trial(number)
+        used = {one.query for one in trial.query_plans() if "item_id_idx" in json.dumps(one.plan)}
+        assert used == ({"one"} if trial.summary().arm == "a2" else set())
+    analysis = analyse_run(stored).analysis
+    (price,) = analysis.explanation.schema_prices
+    assert price.made_in_s is not None
+    assert price.baseline_bytes is not None
+    assert price.bytes is not None
+    assert price.bytes - price.baseline_bytes > 3_000_000
+    assert analysis.queries is not None
+    verdicts = {one.query: one.verdict for one in analysis.queries.effects}
+    assert verdicts["one"] is Verdict.BETTER
+    assert Verdict.BETTER not in (verdicts["sum"], verdicts["none"])
 
 
 @pytest.mark.usefixtures("own_base")

@@ -116,7 +116,7 @@ def test_schema_variants_of_an_existing_server_take_no_restart() -> None:
     for kind in ("schema", "workload"):
         factor = Factor("idx", kind, ("a", "b"))
         assert is_hard_to_change(factor)
-        assert not is_hard_to_change(factor, existing=True)
+        assert not is_hard_to_change(factor, by_sql=True)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgassay.notes import Note
 from pgassay.plan.design import make_plan
 from pgassay.plan.store import plan_from_json, plan_to_json
 from pgassay.spec.parse import load_spec
@@ -190,7 +191,12 @@ def test_its_keys_are_refused_without_a_query_set(tmp_path: Path) -> None:
         ('[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n', "switchback", True),
         ('[factors.scenarios]\na = ["", "b.sql"]\n', "switchback", True),
         ('[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n', "blocks", False),
-        ('[factors.schema]\ni = ["", "CREATE INDEX ON t (a)"]\n', "blocks", False),
+        (
+            '[factors.schema]\ni = ["", "CREATE INDEX ON t (a)"]\n'
+            '[factors.postgres]\nwork_mem = ["4MB", "64MB"]\n',
+            "switchback",
+            True,
+        ),
         (
             '[factors.postgres]\njit = ["on", "off"]\n'
             '[load]\ncaches = "cold"\n[reset]\ncaches = "cold"\n',
@@ -211,7 +217,8 @@ def test_arms_that_a_session_can_set_run_at_once(
     spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more))
     plan = make_plan(spec)
     assert (plan.mode, plan.together, plan.alternates) == (mode, together, False)
-    assert len(plan.block(1)) == 2
+    assert len(plan.block(1)) == len(plan.arms)
+    assert plan.plots == "complete"
     assert plan_from_json(plan_to_json(plan)) == plan
     stored = load_spec(tmp_path / "lab.toml", mode=plan.mode)
     assert make_plan(stored).mode == mode
@@ -221,3 +228,40 @@ def test_blocks_that_are_asked_for_as_a_switchback_say_why_not(tmp_path: Path) -
     more = '[factors.postgres]\nmax_wal_size = ["1GB", "2GB"]\n[design]\nmode = "switchback"\n'
     with refused("mode-not-valid"):
         make_plan(load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more)))
+
+
+@pytest.mark.parametrize(
+    ("levels", "more", "code"),
+    [
+        (["CREATE INDEX ON t (a); ANALYZE t"], "", "more-than-objects"),
+        (["CREATE INDEX IF NOT EXISTS i ON t (a)"], "", "more-than-objects"),
+        (["CREATE INDEX i ON t (a)", "CREATE UNIQUE INDEX I ON t (b)"], "", "objects-of-one-name"),
+        (["CREATE INDEX ON t (a)"], "[load]\nclients = 2\n", "hides-from-other-sessions"),
+        (
+            [{"sql": "CREATE INDEX i ON t (a)", "undo": "DROP INDEX i"}],
+            '[target]\ndsn = "service=mine"\nallow_changes = true\n[reset]\nlevel = "none"\n',
+            "hides-on-the-users-server",
+        ),
+    ],
+)
+def test_an_index_that_cannot_be_hidden_is_compared_in_blocks_with_the_reason(
+    tmp_path: Path, levels: list[object], more: str, code: str
+) -> None:
+    table = "".join(
+        f"l{number} = {json.dumps(one) if isinstance(one, str) else as_table(one)}\n"
+        for number, one in enumerate(["", *levels])
+    )
+    text = f'{FILE}use = "payments"\n{more}[factors.schema.i]\n{table}'
+    plan = make_plan(load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, text)))
+    assert (plan.mode, plan.together) == ("blocks", False)
+    assert plan.mode_reason is not None
+    problem = plan.mode_reason.values["problem"]
+    assert isinstance(problem, Note)
+    inner = problem.values.get("problem", problem)
+    assert isinstance(inner, Note)
+    assert inner.code == f"plan/{code}"
+
+
+def as_table(level: object) -> str:
+    assert isinstance(level, dict)
+    return "{" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in level.items()) + "}"

@@ -27,14 +27,15 @@ def plan_of(folder: Path, more: str) -> Plan:
     return make_plan(load_spec(path))
 
 
-def record(times: float) -> Any:
-    rows = [
-        (name, ms and ms * times, discarded)
-        for name, ms in MS.items()
-        for discarded in (True, False, False, False)
-    ]
+def record(times: float, around_ms: float = 0.1) -> Any:
+    rows, began_ms = [], 0.0
+    for name, ms in MS.items():
+        for discarded in (True, False, False, False):
+            rows.append((name, began_ms * 1e6, ms and ms * times, discarded))
+            began_ms += (ms or 0.0) * times + around_ms
     columns = zip(*rows, strict=True)
-    return SimpleNamespace(queries=dict(zip(("query", "ms", "discarded"), columns, strict=True)))
+    names = ("query", "began_ns", "ms", "discarded")
+    return SimpleNamespace(queries=dict(zip(names, columns, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,14 @@ def test_the_slowest_arm_at_hand_says_how_often(
     assert plan_from_json(plan_to_json(found)) == found
     assert same_design(found, plan)
     assert with_executions(found, run) is found
+
+
+def test_what_is_around_an_execution_takes_no_longer_than_all_of_a_long_query(
+    tmp_path: Path,
+) -> None:
+    found = with_executions(plan_of(tmp_path, ""), lambda _: [record(1.0, around_ms=9.8)])
+    assert found.queries is not None
+    assert dict(found.queries.chosen) == {"short": 100, "long": 5, "endless": 3}
 
 
 def test_a_number_in_the_file_stays_and_takes_no_trial(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def schema_prices(
             baseline=factor.baseline,
             level=level,
             made_in_s=environment.schema_made_in_s.get(f"{factor.name} = {level}"),
-            baseline_bytes=_bytes(plan, trials, factor, factor.baseline),
-            bytes=_bytes(plan, trials, factor, level),
+            baseline_bytes=_bytes(plan, trials, environment, factor, factor.baseline),
+            bytes=_bytes(plan, trials, environment, factor, level),
         )
         for factor in plan.factors
         if factor.kind == SCHEMA.name
@@ -35,11 +35,19 @@ def schema_prices(
     )
 
 
-def _bytes(plan: Plan, trials: Sequence[TrialFile], factor: Factor, level: str) -> int | None:
+def _bytes(
+    plan: Plan,
+    trials: Sequence[TrialFile],
+    environment: EnvironmentFile,
+    factor: Factor,
+    level: str,
+) -> int | None:
     """The size of the database at the start of a trial: the median, which one trial that began
-    with leftovers does not move."""
+    with leftovers does not move; without what other levels made in it."""
     found = list(_sizes(plan, trials, factor, level))
-    return round(median(found)) if found else None
+    made = environment.schema_bytes
+    others = sum(made.values()) - made.get(f"{factor.name} = {level}", 0)
+    return round(median(found) - others) if found else None
 
 
 def _sizes(plan: Plan, trials: Sequence[TrialFile], factor: Factor, level: str) -> Iterator[int]:

@@ -146,6 +146,8 @@ class EnvironmentFile(Part, StoredFile):
     """By workload or database."""
     schema_made_in_s: dict[str, Number] = Field({})
     """Variant of the schema, with its server where there are several → how long its SQL took."""
+    schema_bytes: dict[str, Number] = Field({})
+    """Level of the schema → the size of what it has made, where one database has all levels."""
     resumed: Items[dict[str, Any]] = ()
     """When the run was resumed, and what was accepted."""
     not_seen: Items[NotSeen] = ()

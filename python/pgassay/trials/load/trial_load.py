@@ -36,6 +36,9 @@ ALONE_BUSY_POLL_S = 50e-6
 """Longer than a backend takes for a row by its key, shorter than one that waits for a disk."""
 
 
+NOTHING_HIDDEN: Mapping[str, bytes] = {}
+
+
 class TrialLoad(Protocol):
     """A load that a trial runs once."""
 
@@ -86,12 +89,13 @@ def open_trial_load(
     placement: Placement,
     generators: Generators,
     beside: Sequence[PlannedTrial] = (),
+    hides: Mapping[str, bytes] = NOTHING_HIDDEN,
 ) -> TrialLoad:
     """Opens the load of one trial, or of all trials of a block that are carried out at once;
     `output` makes the folder of a trial's own files.
 
     `beside` are the others of those. `servers` are those of the trial by arm: one alone, or one for
-    each arm. Raises GeneratorLost.
+    each arm. `hides` is the SQL, by arm, that its transactions begin with. Raises GeneratorLost.
     """
     clients = {
         arm: as_the_client(server, spec_of_arm(whole, plan.arm(arm).by_kind).file.load)
@@ -102,7 +106,7 @@ def open_trial_load(
     if spec.file.load.replay is not None:
         return _open_replay(spec, connection, placement)
     if spec.file.workload.queries is not None:
-        return _open_queries([trial, *beside], whole, plan, servers, placement)
+        return _open_queries([trial, *beside], whole, plan, servers, placement, hides)
     if spec.file.load.command is None:
         of_arms = clients if plan.side_by_side else None
         asked = replace(engine_request(trial, whole, plan, placement), servers=of_arms)
@@ -147,6 +151,7 @@ def _open_queries(
     plan: Plan,
     servers: Mapping[str, ConnectionParameters],
     placement: Placement,
+    hides: Mapping[str, bytes],
 ) -> TrialLoad:
     # Loads of scripts do without what reads rows of parameters.
     from pgassay.trials.load.query_set.load import QueryLoad, QueryRequest
@@ -164,6 +169,7 @@ def _open_queries(
                 arm.id,
                 {one.name: sent(one) for one in spec.workload.scenarios if one.name in repeats},
                 arm.session_settings,
+                hides.get(arm.id, b""),
             )
             for arm, spec in zip(arms, specs, strict=True)
         ],

@@ -10,8 +10,9 @@ that follow each other cost their time alone, so a query gets as many as half a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 from pgassay.plan.model import Plan, PlannedTrial
@@ -23,7 +24,7 @@ _SPENT_MS = 500.0
 _MOST = 500
 """Executions."""
 _AROUND_MS = 0.5
-"""What beginning and ending the transaction of an execution takes beside it."""
+"""What beginning and ending the transaction of an execution takes beside it, at least."""
 
 
 def with_executions(
@@ -37,7 +38,8 @@ def with_executions(
     trials = first if plan.together else [one for one in first if one.arm == plan.arms[0].id]
     took: dict[str, list[float]] = {}
     """Of each arm the median, in milliseconds; none where the query failed."""
-    for record in run(trials):
+    records = list(run(trials))
+    for record in records:
         columns = (record.queries[name] for name in ("query", "ms", "discarded"))
         found: dict[str, list[float]] = {}
         for query, ms, discarded in zip(*columns, strict=True):
@@ -46,17 +48,44 @@ def with_executions(
                 found.setdefault(query, []).append(ms)
         for query, own in found.items():
             took[query].append(median(own))
-    chosen = {query: executions_for(max(own, default=math.inf)) for query, own in took.items()}
+    around_ms = _around_ms(records)
+    chosen = {
+        query: executions_for(max(own, default=math.inf), around_ms[query])
+        for query, own in took.items()
+    }
     once_ms = {query: max(own, default=0.0) for query, own in took.items()}
-    load_s = sum((chosen[query] + 1) * (ms + _AROUND_MS) for query, ms in once_ms.items()) / 1e3
+    load_s = sum((chosen[query] + 1) * (ms + around_ms[query]) for query, ms in once_ms.items())
     assumed_s = sum(step.duration_s for step in plan.steps)
     return replace(
         plan,
         queries=replace(plan.queries, chosen=chosen),
-        trial_s=plan.trial_s - assumed_s + load_s,
+        trial_s=plan.trial_s - assumed_s + load_s / 1e3,
     )
 
 
-def executions_for(ms: float) -> int:
-    """Returns how many executions of so many milliseconds count."""
-    return max(FEWEST, min(_MOST, math.ceil(_SPENT_MS / max(ms, _SPENT_MS / _MOST))))
+def executions_for(ms: float, around_ms: float) -> int:
+    """Returns how many executions of so many milliseconds count; where what is around each takes
+    longer than the query, they may last twice as long with it."""
+    longest = max(ms, (ms + around_ms) / 2, _SPENT_MS / _MOST)
+    return max(FEWEST, min(_MOST, math.ceil(_SPENT_MS / longest)))
+
+
+def _around_ms(records: Sequence[TrialRecord]) -> Mapping[str, float]:
+    """What lies between two executions of a query: the median. Sessions that execute at the same
+    time leave none to see."""
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for record in records:
+        columns = (record.queries[name] for name in ("query", "began_ns", "ms", "discarded"))
+        for query, began_ns, ms, discarded in zip(*columns, strict=True):
+            own = spans.setdefault(query, [])
+            if ms is not None and not discarded:
+                own.append((began_ns / 1e6, ms))
+    return {
+        query: max(_AROUND_MS, median(_gaps(own)) if len(own) > 1 else 0.0)
+        for query, own in spans.items()
+    }
+
+
+def _gaps(spans: Iterable[tuple[float, float]]) -> list[float]:
+    pairs = pairwise(sorted(spans))
+    return [after - before - ms for (before, ms), (after, _) in pairs]

@@ -17,6 +17,7 @@ from pgassay.notes import Note
 from pgassay.plan.duet import built_apart
 from pgassay.plan.model import Arm, Plan
 from pgassay.server.connection.session import as_target_error, identity
+from pgassay.server.data.varied_objects import MadeLevel, make_levels
 from pgassay.server.hosts.host import Host
 from pgassay.server.hosts.placement import Placement
 from pgassay.server.hosts.server_process import postmaster_of
@@ -50,6 +51,8 @@ class Prepared:
     """By server."""
     schema_made_in_s: dict[str, float] = field(default_factory=dict)
     """Variant of the schema → how long its SQL took."""
+    levels: dict[str, MadeLevel] = field(default_factory=dict)
+    """Level of the schema → what it has made, where all levels are in the data at once."""
     copies: dict[str, list[Arm]] = field(default_factory=dict)
     """Of a duet: the system identifier of a copy of the data → the arms that run on it."""
     notes: tuple[Note, ...] = ()
@@ -72,7 +75,11 @@ class Prepared:
             **({"data": self.contents} if self.contents else {}),
             **({"copies": copies} if copies else {}),
             **({"schema_made_in_s": self.schema_made_in_s} if self.schema_made_in_s else {}),
+            **({"schema_bytes": sizes} if (sizes := self._sizes_of_levels()) else {}),
         }
+
+    def _sizes_of_levels(self) -> dict[str, int]:
+        return {name: made.bytes for name, made in self.levels.items()}
 
 
 def prepare(
@@ -90,7 +97,8 @@ def prepare(
         # A later server of a duet may share what the first one has built.
         is_there = bool(found.copies) or dataset.installed is not None
         listener.preparing(f"{'preparing' if is_there else 'building'} {name}")
-        target.prepare(builder(dataset, plan.seed), held, held_host)
+        build = builder(dataset, plan.seed)
+        target.prepare(_with_levels(build, testbeds, found, listener), held, held_host)
         found.servers.setdefault(testbed.server, target.facts())
         _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)
         refuse_clients(spec, plan, target)
@@ -166,6 +174,26 @@ def _look(
         if server not in found.not_measured:
             found.not_measured[server] = not_measured(session, is_ours=is_ours, varied=varied)
         found.sizes[name] = sizes_of(session)
+
+
+def _with_levels(
+    build: Callable[[Connection], None],
+    testbeds: Testbeds,
+    found: Prepared,
+    listener: ProgressListener,
+) -> Callable[[Connection], None]:
+    """The function that builds the data, and in them what all levels of the schema make."""
+    if not testbeds.at_once:
+        return build
+
+    def build_all(connection: Connection) -> None:
+        build(connection)
+        listener.preparing(f"making {', '.join(testbeds.at_once)}")
+        found.levels = make_levels(connection, testbeds.at_once)
+        made_in_s = {name: round(made.took_s, 3) for name, made in found.levels.items()}
+        found.schema_made_in_s.update(made_in_s)
+
+    return build_all
 
 
 def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:

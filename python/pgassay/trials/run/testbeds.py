@@ -7,13 +7,14 @@ than one. Never: builds anything, or starts or reaches a server.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pgassay.plan.model import ALL_ARMS, Arm, Plan
 from pgassay.server.copied.origin import ServerCopy
 from pgassay.server.copied.versions import Versions
+from pgassay.server.data.varied_objects import MadeLevel, hiding
 from pgassay.server.existing.access import access_of
 from pgassay.server.hosts.placement import Place
 from pgassay.server.open import make_several, make_target
@@ -21,6 +22,7 @@ from pgassay.server.owned.installation import embedded_installation
 from pgassay.server.protocol import Journal, SchemaVariant, Target, Testbed
 from pgassay.spec.arms import schema_of_arm, spec_of_arm
 from pgassay.spec.experiment import Spec
+from pgassay.spec.factors.kinds import SCHEMA
 from pgassay.spec.model import ExperimentFile
 from pgassay.spec.reading.texts import path_from
 from pgassay.spec.workload.folder import InstalledTables
@@ -50,6 +52,8 @@ class Testbeds:
 
     side_by_side: bool = False
     """Whether all servers are up in every trial."""
+    at_once: Mapping[str, str] = field(default_factory=dict)
+    """Level of the schema → its SQL, where what all levels make is in the data of every trial."""
 
     @property
     def schema_variants(self) -> frozenset[str]:
@@ -76,7 +80,7 @@ def testbeds_of(spec: Spec, plan: Plan) -> Testbeds:
         # Workloads over the same tables share the data, whatever they are called.
         name = known.setdefault(built, _not_in(known.values(), one.workload.name, scale))
         data = "" if built == next(iter(known)) else name
-        variant = _variant(spec, arm)
+        variant = None if plan.together else _variant(spec, arm)
         base = Testbed(arm.server, data, arm=arm.id if plan.side_by_side else "")
         datasets.setdefault(base, Dataset(name, *built, one.workload.installed))
         if variant is not None:
@@ -86,7 +90,8 @@ def testbeds_of(spec: Spec, plan: Plan) -> Testbeds:
     if plan.alternates:
         # A switchback runs on one testbed; a duet is stored under the first arm's.
         of_arm[ALL_ARMS] = of_arm[plan.arms[0].id]
-    return Testbeds(of_arm, datasets, variants, plan.side_by_side)
+    at_once = _levels(spec) if plan.together else {}
+    return Testbeds(of_arm, datasets, variants, plan.side_by_side, at_once)
 
 
 def _not_in(names: Collection[str], workload: str, scale: int) -> str:
@@ -96,11 +101,37 @@ def _not_in(names: Collection[str], workload: str, scale: int) -> str:
     return f"{name} ({alike + 1})" if alike else name
 
 
+def _levels(spec: Spec) -> dict[str, str]:
+    scale = spec.file.workload.scale
+    return {
+        level_of(factor, level): one.at_scale(scale).sql
+        for factor, levels in spec.variants.schema.items()
+        for level, one in levels.items()
+        if one.sql
+    }
+
+
+def level_of(factor: str, level: str) -> str:
+    """Returns the name of what one level of a factor of the schema makes."""
+    return f"{factor} = {level}"
+
+
+def hidden_by(made: Mapping[str, MadeLevel], arms: Sequence[Arm]) -> dict[str, bytes]:
+    """Returns, by arm, the SQL after which a transaction has only what the arm's levels made."""
+    every = [one for level in made.values() for one in level.objects]
+    found = {}
+    for arm in arms:
+        own = {level_of(*one) for one in arm.by_kind.get(SCHEMA.name, {}).items()}
+        kept = [one for name, level in made.items() if name in own for one in level.objects]
+        found[arm.id] = hiding(every, kept)
+    return found
+
+
 def _variant(spec: Spec, arm: Arm) -> SchemaVariant | None:
     found = schema_of_arm(spec, arm.by_kind)
     if not found:
         return None
-    chosen = {name: f"{name} = {arm.levels[name]}" for name in found}
+    chosen = {name: level_of(name, arm.levels[name]) for name in found}
     return SchemaVariant(
         ", ".join(chosen.values()),
         {f"factors.schema, {chosen[name]}": one.sql for name, one in found.items()},

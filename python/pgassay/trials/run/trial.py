@@ -19,6 +19,7 @@ from pgassay.errors import TargetError, TrialError
 from pgassay.interruption import raise_if_interrupted
 from pgassay.notes import Note, note_of
 from pgassay.plan.model import ALL_ARMS, Plan, PlannedTrial
+from pgassay.server.data.varied_objects import MadeLevel
 from pgassay.server.hosts.placement import NOWHERE, Placement
 from pgassay.server.protocol import ConnectionParameters, Target
 from pgassay.spec.arms import spec_of_arm
@@ -38,7 +39,7 @@ from pgassay.trials.run.limits import LimitWatch, Seen
 from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.reset_servers import TrialServer, describe_resets, reset_servers
 from pgassay.trials.run.server_watch import TrialWatch
-from pgassay.trials.run.testbeds import Testbeds
+from pgassay.trials.run.testbeds import Testbeds, hidden_by
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class TrialContext:
     generators: Generators = field(default_factory=OnThisMachine)
     seen: Seen = field(default_factory=Seen)
     """By the limits of `[guard]`."""
+    levels: Mapping[str, MadeLevel] = field(default_factory=dict)
+    """Level of the schema → what it has made, where all levels are in the data at once."""
 
 
 def run_trial(trial: PlannedTrial, context: TrialContext, *, resumed: bool = False) -> TrialRecord:
@@ -117,6 +120,7 @@ def _run(
         context.placement,
         context.generators,
         trials[1:],
+        hidden_by(context.levels, plan.arms),
     )
     result, reloading = _run_load(trial, context, watches, load)
     crashes = [watch.read_log() for watch in watches]

@@ -31,6 +31,8 @@ class ArmQueries:
     arm: str
     queries: Mapping[str, SentQuery]
     settings: Mapping[str, str] = field(default_factory=dict)
+    hides: bytes = b""
+    """SQL that its transactions begin with, so that they are without the indexes of other arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,23 @@ def _execute(
         text = statement(f"plans/{kind}").replace(b"{statement}", text)
     row = given[-1 if one.with_answer else one.repeat]
     values = [row[variable] for variable in query.variables]
-    found = session.execute(text, values, arm.settings, with_answer=one.with_answer)
+    found = session.execute(
+        text,
+        values,
+        arm.settings,
+        with_answer=one.with_answer,
+        hides=arm.hides,
+        before=_before(arm, query),
+    )
     if not explains:  # of the user's data nothing is kept
         found = replace(found, first=None)
     if values and found.message:  # the server's message may have a value in it
         found = replace(found, message=condition_of(found.sqlstate))
     return Execution(name, arm.arm, one.repeat, found, explains, session.pid)
+
+
+def _before(arm: ArmQueries, query: SentQuery) -> bytes:
+    """What a session knows of a table is invalid once an index of it was dropped."""
+    if not arm.hides or not query.is_explained:
+        return b""
+    return statement("plans/reload_caches").replace(b"{statement}", query.text)

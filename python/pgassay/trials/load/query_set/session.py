@@ -100,13 +100,18 @@ class QuerySession:
         settings: Mapping[str, str],
         *,
         with_answer: bool = False,
+        hides: bytes = b"",
+        before: bytes = b"",
     ) -> Executed:
-        """Executes a query in a transaction of its own, with these settings, and rolls it back."""
+        """Executes a query in a transaction of its own, with these settings, and rolls it back.
+        The transaction begins with `hides`; `before` is executed before the query, with its
+        values."""
         began_ns = _core.now_ns()
         try:
-            begun = self._send(self._beginning(settings), ())
-            found = begun
-            if not begun.sqlstate:
+            found = self._send(self._beginning(settings, hides), ())
+            if before and not found.sqlstate:
+                found = self._send(before, values)
+            if not found.sqlstate:
                 found = self._send(text, values, Answer() if with_answer else None)
             self._roll_back()
         except psycopg.Error as error:  # of the connection
@@ -126,14 +131,15 @@ class QuerySession:
         if self._pgconn.transaction_status != pq.TransactionStatus.IDLE:
             self.close()
 
-    def _beginning(self, settings: Mapping[str, str]) -> bytes:
+    def _beginning(self, settings: Mapping[str, str], hides: bytes) -> bytes:
         """Begins the transaction; the settings are those of the session again after it."""
         one = sql.SQL("pg_catalog.set_config({}, {}, true)")
         given = {**settings, "statement_timeout": self._timeout}
         parts = [one.format(sql.Literal(name), sql.Literal(value)) for name, value in given.items()]
+        hidden = sql.SQL(hides.decode())
         return (
             sql.SQL(statement("trials/query_transaction").decode())
-            .format(mode=sql.SQL(self._mode), settings=sql.SQL(", ").join(parts))
+            .format(mode=sql.SQL(self._mode), hides=hidden, settings=sql.SQL(", ").join(parts))
             .as_bytes(self._session)
         )
 

@@ -31,7 +31,7 @@ def lacking_room(spec: Spec, plan: Plan) -> Iterator[Refusal]:
             # Arms of one server over the same tables share its data directory.
             data = (arm.server, *workload.building_sql(scale))
             sizes[data] = workload.unit_bytes * scale
-            changes = schema_of_arm(spec, arm.by_kind).values()
+            changes = [] if plan.together else schema_of_arm(spec, arm.by_kind).values()
             variants.setdefault(data, set()).add(tuple(change.sql for change in changes))
     frozen = spec.file.reset_rule().level is ResetLevel.SNAPSHOT
     servers = len(plan.arms) if plan.side_by_side else 1

@@ -1,0 +1,1 @@
+SAVEPOINT pgassay; {drops}ROLLBACK TO SAVEPOINT pgassay; RELEASE SAVEPOINT pgassay;
