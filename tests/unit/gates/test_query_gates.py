@@ -30,10 +30,15 @@ CHANGES = {"q1": 0.5, "q2": -0.4}
 
 
 def measured(
-    queries: int = 12, failing: Sequence[str] = (), but_for: int = 0, blocks: int = 6
+    queries: int = 12,
+    failing: Sequence[str] = (),
+    but_for: int = 0,
+    blocks: int = 6,
+    lost: str = "",
 ) -> QuerySet:
-    """A set in which q1 is slower and plans otherwise, q2 is faster with fewer blocks; in the first
-    `but_for` blocks queries fail in neither arm, and q1 is planned as at the baseline."""
+    """A set in which q1 is slower and plans otherwise, q2 is faster with fewer blocks, and one has
+    `lost` its index; in the first `but_for` blocks queries fail in neither arm, and q1 is planned
+    as at the baseline."""
     plan = plan_of_levels(least=blocks, design="mode = 'blocks'\nsmallest_effect = 0.1")
     source = np.random.default_rng(7)
     by_index, by_scan = explained(scan("item", "item_pkey")), explained(scan("item"))
@@ -51,6 +56,9 @@ def measured(
         if changed:
             costs["q2"] = QueryCosts(hit=20.0, read=0.0)
             plans["q1"] = by_scan if trial.block > but_for else by_index
+        if changed and lost:
+            ms[lost] *= 300.0
+            costs[lost] = QueryCosts(hit=60_000.0, read=0.0)
         failed = {name: {"42703": 3} for name in failing if changed and trial.block > but_for}
         at = trial.number, trial.block, trial.arm
         trials.append(TrialQueries(*at, ms, costs, plans, failed, p95_ms={"q1": 2.0 * ms["q1"]}))
@@ -62,6 +70,12 @@ def measured(
 def checks(text: str, found: QuerySet) -> dict[str, GateCheck]:
     gate = parse_gate(text)
     return {one.written(gate): one for one in query_checks(gate, found)}
+
+
+def test_a_query_that_has_become_hundreds_of_times_slower_fails_its_gates() -> None:
+    found = measured(lost="q5")
+    for text in ("q5.mean<+20%", "q5.blocks<+5%"):
+        assert [one.outcome for one in checks(text, found).values()] == [FAILED]
 
 
 @pytest.mark.parametrize(

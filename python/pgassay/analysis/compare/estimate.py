@@ -144,8 +144,9 @@ def relative(ratio: bool, baseline_mean: float) -> Callable[[float], float | Non
 
 
 def bounded(interval: Interval | None, *, least: float) -> Interval | None:
-    """Cuts an interval in per cent at `least`; None where it is too wide to be of use."""
-    if interval is None or interval[1] > USELESS_PCT:
+    """Cuts an interval in per cent at `least`; None where it is too wide to be of use. One above
+    zero says something however high it reaches."""
+    if interval is None or (interval[1] > USELESS_PCT and interval[0] <= 0.0):
         return None
     return max(interval[0], least), max(interval[1], least)
 
