@@ -18,7 +18,8 @@ from pgassay.draw.statements.meetings import Meeting, Met, meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
 from pgassay.draw.statements.scopes import TableName
 
-_REASONS = {"draw/monitoring": "monitoring", "draw/ddl": "utility"}
+_MONITORING = "monitoring"
+_REASONS = {"draw/monitoring": _MONITORING, "draw/ddl": "utility"}
 _TEMPORARY = "t"
 _UNPARSABLE = "unparsable"
 
