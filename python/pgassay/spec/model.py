@@ -103,7 +103,8 @@ class WorkloadTable(Table):
 
     use: str = Field(
         "payments-write",
-        description="required in a file: a ready workload, or a folder with workload.toml",
+        description="required in a file: a ready workload, or a folder with workload.toml; for"
+        " queries one with schema.sql and data.sql will do",
     )
     scale: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         1, description="size of the data; stands for `:scale` in SQL and scripts"
@@ -112,6 +113,12 @@ class WorkloadTable(Table):
         None,
         description="a query set: a folder of .sql files that are run instead of the scenarios; use"
         " then names the data, and is left out where they are on the server",
+    )
+    setup: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = Field(
+        None,
+        description="a program that makes or migrates the data, such as ['sh', 'migrate.sh']: it"
+        " runs after schema.sql and before data.sql on a server of pgassay's own, which PGHOST,"
+        " PGPORT, PGUSER and PGDATABASE name",
     )
     writes: str | None = Field(
         None,

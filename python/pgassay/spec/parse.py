@@ -31,6 +31,7 @@ from pgassay.spec.workload.folder import (
     InstalledTables,
     Scenario,
     Workload,
+    load_data,
     load_workload,
     workload_folder,
 )
@@ -169,7 +170,7 @@ def _workload(
         read_queries(folder, roots) if folders is None else next(iter(folders.compared.values()))
     )
     if "use" in file.workload.model_fields_set:
-        return replace(load_workload(named, beside, file=source, roots=roots), scenarios=found)
+        return replace(load_data(named, beside, file=source, roots=roots), scenarios=found)
     writing = None
     if file.workload.writes is not None:
         writing = _writing(file.workload.writes, beside, source, roots)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from pgassay.analysis.curves.steadiness import sufficient_warmup_s
 from pgassay.analysis.judge import after_block
@@ -46,6 +47,7 @@ from pgassay.trials.run.progress import ProgressListener
 from pgassay.trials.run.refusals.before_servers import refuse_experiment, refuse_plan
 from pgassay.trials.run.refusals.of_servers import refuse_arms
 from pgassay.trials.run.restoring import opened
+from pgassay.trials.run.setup_program import run_setup
 from pgassay.trials.run.testbeds import target_of, testbeds_of
 from pgassay.trials.run.trial import TrialContext, run_trials
 from pgassay.workflows.reporting import Outcome, report_run
@@ -185,7 +187,8 @@ def _prepared(
     so_far.refuse_other_server(describe_environment(facts, target.kind, host=target.host()))
     refuse_arms(spec, trials.plan, target, trials.testbeds)
     others = _others_on_host(trials)
-    found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener)
+    setup = partial(run_setup, spec, target, run.path)
+    found = prepare(spec, trials.plan, target, trials.testbeds, trials.listener, setup)
     environment = found.environment(target, trials.placement)
     environment["reset"] = spec.file.reset_rule().described()
     if trials.plan.factors and not trials.plan.calibrates:

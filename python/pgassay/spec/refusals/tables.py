@@ -240,6 +240,7 @@ def beside_a_fleet(file: ExperimentFile) -> Iterator[Refusal]:
         "factors.host": bool(file.factors.host),
         "settings.host": bool(file.settings.host),
         "load.command": file.load.command is not None,
+        "workload.setup": file.workload.setup is not None,
         "load.generators": file.load.generators is not None,
         "profile": file.profile is not None,
         "design.mode": file.design.mode != "blocks",
@@ -248,6 +249,12 @@ def beside_a_fleet(file: ExperimentFile) -> Iterator[Refusal]:
     for key, is_given in given.items():
         if is_given:
             yield Refusal(code, key)
+
+
+def setup_of_an_existing_server(file: ExperimentFile) -> Iterator[Refusal]:
+    """Refuses a program that makes data on a server of the user's."""
+    if file.workload.setup is not None and file.target.dsn is not None and file.loads_existing:
+        yield Refusal("setup-of-an-existing-server")
 
 
 def places_of_an_existing_server(file: ExperimentFile) -> Iterator[Refusal]:
@@ -305,6 +312,7 @@ def too_many_arms(file: ExperimentFile) -> Iterator[Refusal]:
 
 OF_TABLES = (
     beside_a_fleet,
+    setup_of_an_existing_server,
     places_of_an_existing_server,
     knobs_without_permission,
     unfit_target,

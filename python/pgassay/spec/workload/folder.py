@@ -249,6 +249,18 @@ def load_workload(
     )
 
 
+def load_data(use: str, beside: Path, *, file: str, roots: Roots = ()) -> Workload:
+    """Reads the data that `use` names for a query set: those of a workload, or of a folder with
+    schema.sql and data.sql, of which either may be left out, and no workload.toml."""
+    folder = workload_folder(use, beside)
+    paths = [folder / "schema.sql", folder / "data.sql"]
+    if is_file(folder / "workload.toml") or not any(map(is_file, paths)):
+        return load_workload(use, beside, file=file, roots=roots)
+    schema, data = (_sql(path, roots) if is_file(path) else "" for path in paths)
+    name = folder.resolve().name
+    return Workload(name, name, schema, data, ())
+
+
 def _building_sql(
     table: WorkloadFile, folder: Path, source: Path, roots: Roots
 ) -> tuple[str, str, int | None]:

@@ -83,9 +83,15 @@ class Prepared:
 
 
 def prepare(
-    spec: Spec, plan: Plan, target: Target, testbeds: Testbeds, listener: ProgressListener
+    spec: Spec,
+    plan: Plan,
+    target: Target,
+    testbeds: Testbeds,
+    listener: ProgressListener,
+    setup: Callable[[], None] | None = None,
 ) -> Prepared:
-    """Builds and freezes all data and their variants."""
+    """Builds and freezes all data and their variants; `setup` runs on each server after the schema
+    and before the data."""
     held, held_host = spec.file.settings.postgres, spec.file.settings.host
     found = Prepared()
     is_ours = not spec.file.loads_existing
@@ -96,8 +102,9 @@ def prepare(
         name = f"{dataset.name}{_place(testbed)}"
         # A later server of a duet may share what the first one has built.
         is_there = bool(found.copies) or dataset.installed is not None
-        listener.preparing(f"{'preparing' if is_there else 'building'} {name}")
-        build = builder(dataset, plan.seed)
+        doing = "preparing" if is_there else "building"
+        listener.preparing(f"{doing} {dataset.shown}{_place(testbed)}")
+        build = builder(dataset, plan.seed, setup)
         target.prepare(_with_levels(build, testbeds, found, listener), held, held_host)
         found.servers.setdefault(testbed.server, target.facts())
         _look(target, name, testbed.server, found, is_ours=is_ours, varied=varied)
@@ -196,9 +203,11 @@ def _with_levels(
     return build_all
 
 
-def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
-    """Returns the function that builds a dataset; the server's random() draws the same in it
-    wherever it is built."""
+def builder(
+    dataset: Dataset, seed: int, setup: Callable[[], None] | None = None
+) -> Callable[[Connection], None]:
+    """Returns the function that builds a dataset; the server's random() draws the same in its SQL
+    wherever it is built. `setup` is called between schema and data."""
     # setseed takes -1 to 1.
     drawn = random.Random(seed).random()
 
@@ -209,5 +218,7 @@ def builder(dataset: Dataset, seed: int) -> Callable[[Connection], None]:
             statements = dataset.schema_sql if file == "schema" else dataset.data_sql
             with as_target_error(f"building {dataset.name}: {file}.sql", statements):
                 connection.execute(statements.encode())
+            if file == "schema" and setup is not None:
+                setup()
 
     return build

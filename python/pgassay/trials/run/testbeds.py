@@ -39,6 +39,12 @@ class Dataset:
     installed: InstalledTables | None = None
     """The tables that are there already, where nothing is built."""
 
+    @property
+    def shown(self) -> str:
+        """What is prepared, for people: a query set on data that are there gives them its name."""
+        is_named = self.installed is None or self.installed.tables
+        return self.name if is_named else "the data that are there"
+
 
 @dataclass(frozen=True)
 class Testbeds:

@@ -15,12 +15,15 @@ from pgassay.spec.load.table import LoadTable
 from pgassay.trials.load.program.process import check_program
 from pgassay.trials.load.query_set.texts import sent
 from pgassay.trials.load.scripts import check_plain_sql, parse_scripts
+from pgassay.trials.run.setup_program import KEY, VARIABLES
 
 _VARIABLES = ("CLIENTS", "DURATION", "SEED", "TRIAL", "BLOCK", "ARM", "STEP", "SCALE", "OUTPUT")
 
 
 def check_load(spec: Spec) -> None:
     """Refuses a load that cannot run in some arm, before anything is changed."""
+    if spec.file.workload.setup is not None:
+        check_program(spec.file.workload.setup, spec.folder, KEY, VARIABLES)
     arms = list(specs_of_arms(spec))
     for workload in dict.fromkeys(one.workload for one in arms):
         check_plain_sql("schema.sql", workload.schema_sql)
