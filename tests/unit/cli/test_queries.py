@@ -98,6 +98,19 @@ def test_a_folder_against_another_is_one_factor(tmp_path: Path) -> None:
     assert len(make_plan(varied).arms) == 4
 
 
+def test_servers_and_forms_of_a_query_are_varied_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "q7.sql").write_text("SELECT 1")
+    vary = ("q7=,q7-new.sql", "index=,brin.sql", "version=16,18")
+    found = tomllib.loads(file_text(asked(tmp_path, *vary, workload="payments")))
+    assert found["factors"] == {
+        "scenarios": {"q7": ["", "q7-new.sql"]},
+        "schema": {"index": ["", "brin.sql"]},
+        "target": {"version": [16, 18]},
+    }
+    with refused("servers-without-copy"):
+        file_text(asked(tmp_path, "bin=/a,/b", dsn="service=prod"))
+
+
 def test_what_is_varied_has_a_name_and_levels(tmp_path: Path) -> None:
     with refused("factor-form"):
         file_text(asked(tmp_path, "work_mem"))

@@ -93,6 +93,37 @@ def test_a_stored_run_of_folders_has_the_queries_of_both(tmp_path: Path) -> None
     assert stored.variants.queries.compared["pr"][0].parameters is not None
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("GetUser :one", "GetUser"),
+        ("list-users :many", "list-users"),
+        ("get_user^", "get_user"),
+        ("get_user(id)$", "get_user"),
+        ("add_user<!", "add_user"),
+        ("add.users*!", "add.users"),
+        ("plain", "plain"),
+    ],
+)
+def test_names_may_be_written_as_for_sqlc_and_aiosql(tmp_path: Path, line: str, name: str) -> None:
+    spec = load_spec(written(tmp_path, {"a.sql": f"-- name: {line}\nSELECT 1;\n"}))
+    assert [one.name for one in spec.workload.scenarios] == [name]
+
+
+def test_a_folder_with_sql_alone_is_data_for_queries(tmp_path: Path) -> None:
+    path = written(tmp_path, {"a.sql": "SELECT 1"}, f'{FILE}use = "./db"\n')
+    (tmp_path / "db").mkdir()
+    with refused("no-such-workload"):
+        load_spec(path)
+    (tmp_path / "db" / "data.sql").write_text("CREATE TABLE t AS SELECT :scale AS i")
+    found = load_spec(path).workload
+    assert (found.name, found.schema_sql) == ("db", "")
+    assert found.building_sql(3)[1] == "CREATE TABLE t AS SELECT 3 AS i"
+    path.write_text('[workload]\nuse = "./db"\n')
+    with refused("no-such-workload"):
+        load_spec(path)
+
+
 def test_a_stored_run_has_the_queries_without_their_folder(tmp_path: Path) -> None:
     spec = load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, WRITES), seed=1)
     run = tmp_path / "run"
@@ -138,10 +169,12 @@ def test_what_is_no_query_set_is_refused(tmp_path: Path, files: dict[str, str], 
         ('[design]\nendpoints = ["p99"]\n', "endpoint-of-all-queries", "design.endpoints"),
         ('[load]\ncaches = "cold"\n', "cold-queries-of-warm-trials", "load.caches"),
         ("[load]\nstep = 5\n", "not-with-queries", "load.step"),
+        ('setup = ["true"]\n[target]\ndsn = ""\n', "setup-of-an-existing-server", None),
+        ('[target]\ndsn = ""\nbackup_rate = "1MB"\n', "for-a-copy-alone", "target.backup_rate"),
     ],
 )
 def test_what_a_query_set_cannot_give_is_refused(
-    tmp_path: Path, more: str, code: str, key: str
+    tmp_path: Path, more: str, code: str, key: str | None
 ) -> None:
     with refused(code, key):
         load_spec(written(tmp_path, {"a.sql": "SELECT 1"}, FILE + more))

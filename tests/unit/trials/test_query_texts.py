@@ -22,6 +22,11 @@ def test_a_query_without_variables_is_sent_as_it_is_written() -> None:
     assert (found.text.decode(), found.variables, found.is_explained) == (text, (), True)
 
 
+def test_a_parameter_is_no_part_of_a_text_a_name_or_a_comment() -> None:
+    text = """SELECT E'\\'$1', "$1", a$1, $$ $1 $$, $b$ $2 $b$ -- $1\n/* $1 */"""
+    assert sent(query(text)).text.decode() == text
+
+
 def test_variables_are_numbered_in_the_order_of_the_text() -> None:
     found = sent(query("-- :x\nSELECT :x, '$1', ':x', (:x)::int /* $2 */;", FILE))
     assert found.text.decode().startswith("SELECT $1, '$1', ':x', ($2)::int")
@@ -54,6 +59,7 @@ def test_what_explain_does_not_take_is_sent_alone(text: str) -> None:
         ("SELECT 1 \\gset", "script-wrong"),
         ("SELECT :x", "query-variable-without-file"),
         ("\\d t", "script-wrong"),
+        ("SELECT '$1' FROM t WHERE id = $1", "query-with-marks"),
     ],
 )
 def test_what_cannot_be_rolled_back_or_sent_is_refused(text: str, code: str) -> None:

@@ -27,7 +27,10 @@ def queries(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with .sql files.")],
     vary: Annotated[
         list[str] | None,
-        option("--vary", "NAME=LEVEL,LEVEL: values of a setting, or SQL; first the baseline."),
+        option(
+            "--vary",
+            "NAME=LEVEL,LEVEL: a setting, SQL, files of a query, version, bin; first baseline.",
+        ),
     ] = None,
     against: Annotated[
         Path | None,

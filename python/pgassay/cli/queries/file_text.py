@@ -18,8 +18,13 @@ from pgassay.spec.factors.tables import LONGEST, UNCHANGED
 from pgassay.spec.reading.tables import toml_key, toml_literal
 from pgassay.spec.settings.catalogue import entries_of
 from pgassay.spec.stopping import LEAST_BLOCKS
+from pgassay.spec.workload.queries import read_queries
 
 _PARTS = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[(\[]|[)\]]|,|[^'"(\[)\],]+|['"]""")
+
+
+_SERVERS = ("version", "bin")
+"""Names of what the levels of servers are, which are no settings."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,17 @@ class Asked:
 
 def file_text(asked: Asked) -> str:
     """Returns the text of the file. Raises Refusal for an option that is no NAME=LEVEL,LEVEL, for
-    SQL under the name of a setting, and for SQL on a server of the user's."""
+    SQL under the name of a setting, and for SQL or versions on a server of the user's."""
     named = [_factor(one) for one in asked.vary]
     settings, schema = dict[str, Any](), dict[str, Any]()
+    forms, servers = dict[str, Any](), dict[str, Any]()
     for name, levels in named:
-        if _is_setting(name) or not any(map(starts_as_sql, levels)):
+        if name in _SERVERS:
+            servers[name] = [int(one) if one.isdecimal() else one for one in levels]
+        elif not _is_setting(name) and all(one.endswith(".sql") or not one for one in levels):
+            is_query = any(one.name == name for one in read_queries(asked.folder))
+            (forms if is_query else schema)[name] = levels
+        elif _is_setting(name) or not any(map(starts_as_sql, levels)):
             settings[name] = levels
         else:
             schema[name] = _of_schema(levels)
@@ -54,6 +65,8 @@ def file_text(asked: Asked) -> str:
             raise Refusal("setting-named-for-sql", f"--vary {name}=…", name=name, sql=sql)
     if schema and asked.dsn is not None and not asked.copies:
         raise Refusal("sql-without-copy", f"--vary {next(iter(schema))}=…")
+    if servers and asked.dsn is not None and not asked.copies:
+        raise Refusal("servers-without-copy", f"--vary {next(iter(servers))}=…")
     names = " or ".join(name for name, _ in named)
     folder = asked.folder.resolve().name
     question = (
@@ -77,6 +90,8 @@ def file_text(asked: Asked) -> str:
         },
         "factors.postgres": settings,
         "factors.schema": schema,
+        "factors.scenarios": forms,
+        "factors.target": servers,
         "reset": {"level": "snapshot" if asked.copies else "none" if asked.dsn else None},
     }
     if asked.max_blocks is not None:

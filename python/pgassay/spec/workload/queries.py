@@ -3,7 +3,8 @@
 Enters: a folder. Leaves: its queries as scenarios, in the order of their names, each with its file
 of parameters if there is one; or a SpecError with file and fix. Never: parses SQL or runs it.
 
-A file is one query, named as the file is; lines `-- name: NAME` split it into several. A line
+A file is one query, named as the file is; lines `-- name: NAME` split it into several, also as sqlc
+and aiosql write them (`-- name: GetUser :one`, `-- name: get_user^`). A line
 `-- calls: NUMBER` says how often a query is called. Rows for the variables of the query q7 lie
 beside it, in q7.parquet or q7.csv.
 """
@@ -27,6 +28,8 @@ MOST_QUERIES = 500
 _NAME_LINE = re.compile(r"^[ \t]*--[ \t]*name:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _CALLS_LINE = re.compile(r"^[ \t]*--[ \t]*calls:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _CALLS = re.compile(r"\d{1,15}(\.\d+)?")
+_KIND = re.compile(r"(?:[ \t]+:\w+|(?:\([^()]*\))?(?:\^|\$|<!|\*!|!|#)?)$")
+"""What a query gives, as sqlc (`:one`) and aiosql (`^`, `!`) write it after its name."""
 _NAME = re.compile(r"[\w.-]+")
 """As gates and the tables of reports name it."""
 
@@ -94,7 +97,7 @@ def _queries_in(file: Path, roots: Roots) -> Iterator[tuple[str, str]]:
         raise Refusal("query-before-names").in_file(str(file))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     for mark, end in zip(marks, ends, strict=True):
-        yield _checked(mark[1], file), text[mark.end() : end].strip("\r\n")
+        yield _checked(_KIND.sub("", mark[1], count=1), file), text[mark.end() : end].strip("\r\n")
 
 
 def _lines(text: str) -> list[str]:

@@ -29,6 +29,12 @@ _EXPLAINED = re.compile(
     r"\(|(SELECT|WITH|VALUES|TABLE|INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE
 )
 _MARK = re.compile(r"\$\d+")
+_WRITTEN_MARK = re.compile(
+    r"[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
+    r"|[^\W\d][\w$]*|(?P<tag>\$(?:[^\W\d]\w*)?\$).*?(?P=tag)|\$(?P<mark>\d+)",
+    re.DOTALL,
+)
+"""Texts in quotes, comments and names, in which $1 is no parameter; or a parameter."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,9 @@ def sent(query: Scenario) -> SentQuery:
         if match := _NOT_POSSIBLE.match(_WORDS.sub(" ", one)):
             word = match[0].upper()
             raise Refusal("query-not-possible", name=query.name, word=word).in_file(query.file)
+    for part in _WRITTEN_MARK.finditer(query.script):
+        if part["mark"] is not None:
+            raise Refusal("query-with-marks", name=query.name, mark=part[0]).in_file(query.file)
     text, variables = query.script, _variables(query, found)
     if variables:
         (text,) = found
