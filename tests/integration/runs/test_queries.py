@@ -37,6 +37,7 @@ def test_a_set_runs_on_a_server_whose_data_stay_as_they_are(
         PGPASSWORD=SECRET,
     )
     assert done.returncode == 0, done.stderr
+    assert "preparing the data that are there" in done.stderr
     assert json.loads(done.stdout)["verdicts"][0]["metric"] == "queries_mean"
     stored = RunDirectory.open(run)
     plan = stored.plan()
