@@ -94,10 +94,9 @@ def vacuum(connected: Callable[[], Connection]) -> None:
 def settle_owned(
     session: Connection, rule: ResetRule, data: Path, phases: Phases, *, limited: bool = False
 ) -> CacheState | None:
-    """Does what follows the start of an owned server: caches, statistics, CHECKPOINT. `limited`
-    says that the server's memory is: then only what it reads itself counts.
+    """Does what follows the start of an owned server: caches, statistics, CHECKPOINT.
 
-    `limited` says that its memory is: then only what it reads itself counts.
+    `limited` says that the server's memory is: then only what it reads itself counts.
     """
     state = None
     if rule.caches is Caches.WARM:

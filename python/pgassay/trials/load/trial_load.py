@@ -180,6 +180,7 @@ def _open_queries(
         is_warm=load.caches == "warm",
         reads_only=whole.file.loads_existing,
         seed=plan.trial_seed(trials[0].block),
+        explains_output=not whole.file.factors.target.servers(),
         answers=_rewritten(whole, plan) if trials[0].block <= _ANSWERS_IN else (),
     )
     (server,) = servers.values()

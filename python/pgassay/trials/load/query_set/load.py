@@ -50,6 +50,9 @@ class QueryRequest:
     seed: int
     answers: Collection[str] = ()
     """Queries whose answers are compared: one more execution in each arm."""
+    explains_output: bool = True
+    """Whether blocks count what EXPLAIN reads to send the rows, where the server can tell: not
+    beside a server that cannot."""
 
 
 class QueryLoad:
@@ -168,6 +171,7 @@ class QueryLoad:
                 rows=self._rows,
                 seed=f"{request.seed}/{number}",
                 answers=() if number else request.answers,
+                explains_output=request.explains_output and session.explains_output,
                 report=self._report,
             )
         except BaseException as error:

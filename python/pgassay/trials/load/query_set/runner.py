@@ -65,7 +65,8 @@ class _Round:
 
     repeat: int
     """0 where it does not count."""
-    explains: bool = False
+    explained: str = ""
+    """The statement that explains it; empty for a plain execution."""
     with_answer: bool = False
 
 
@@ -78,17 +79,20 @@ def run_session(
     rows: Mapping[str, Sequence[Values]],
     seed: str,
     answers: Collection[str],
+    explains_output: bool,
     report: Callable[[Execution], bool],
 ) -> None:
     """Runs every query in all arms; `report` gets each execution and says whether to go on. `rows`
     are the values of the parameters of each execution of a query; the first does not count, and the
-    last is that of the executions whose answer is taken, of the queries in `answers`."""
+    last is that of the executions whose answer is taken, of the queries in `answers`.
+    `explains_output`: EXPLAIN reads what sending the rows reads."""
     source = random.Random(seed)
     for name in permuted(list(arms[0].queries), source):
         counted = [_Round(number) for number in range(1, repeats[name] + 1)]
-        others = [_Round(0, explains=True)]
+        explained = "explain_query_output" if explains_output else "explain_query"
+        others = [_Round(0, explained)]
         is_explained = any(arm.queries[name].is_explained for arm in arms)
-        if name in answers or (is_warm and is_explained and not session.explains_output):
+        if name in answers or (is_warm and is_explained and not explains_output):
             others.append(_Round(0, with_answer=name in answers))
         given: Sequence[Values] = rows.get(name, [{}] * (len(counted) + 2))
         failed: set[str] = set()
@@ -107,10 +111,9 @@ def _execute(
     session: QuerySession, arm: ArmQueries, name: str, one: _Round, given: Sequence[Values]
 ) -> Execution:
     query = arm.queries[name]
-    text, explains = query.text, query.is_explained and one.explains
+    text, explains = query.text, query.is_explained and bool(one.explained)
     if explains:
-        kind = "explain_query_output" if session.explains_output else "explain_query"
-        text = statement(f"plans/{kind}").replace(b"{statement}", text)
+        text = statement(f"plans/{one.explained}").replace(b"{statement}", text)
     row = given[-1 if one.with_answer else one.repeat]
     values = [row[variable] for variable in query.variables]
     found = session.execute(
