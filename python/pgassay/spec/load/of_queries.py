@@ -20,6 +20,8 @@ FEWEST = 3
 """Executions of each query that count, where the file does not say how many: in the pilot, and
 later at least."""
 
+_MOST_PASSES, _LEAST_IN_A_PASS = 10, 10
+
 
 def counted_of(load: LoadTable) -> int | None:
     """Returns how many executions of each query count, in a session and a trial of one arm; None
@@ -30,6 +32,11 @@ def counted_of(load: LoadTable) -> int | None:
 def executions_of(load: LoadTable) -> int:
     """Returns how many there are: one more, which gives the plan."""
     return (counted_of(load) or FEWEST) + 1
+
+
+def passes_of(executions: int) -> int:
+    """Returns among how many passes over the set so many executions of a query are divided."""
+    return min(_MOST_PASSES, max(1, executions // _LEAST_IN_A_PASS))
 
 
 def as_step_of_queries(load: LoadTable, queries: int) -> LoadTable:

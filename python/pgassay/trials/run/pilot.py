@@ -16,7 +16,7 @@ from itertools import pairwise
 from statistics import median
 
 from pgassay.plan.model import Plan, PlannedTrial
-from pgassay.spec.load.of_queries import FEWEST
+from pgassay.spec.load.of_queries import FEWEST, passes_of
 from pgassay.trials.model.record import TrialRecord
 
 _SPENT_MS = 500.0
@@ -54,7 +54,10 @@ def with_executions(
         for query, own in took.items()
     }
     once_ms = {query: max(own, default=0.0) for query, own in took.items()}
-    load_s = sum((chosen[query] + 1) * (ms + around_ms[query]) for query, ms in once_ms.items())
+    load_s = sum(
+        (count + passes_of(count)) * (once_ms[query] + around_ms[query])
+        for query, count in chosen.items()
+    )
     assumed_s = sum(step.duration_s for step in plan.steps)
     return replace(
         plan,

@@ -3,20 +3,23 @@
 Enters: queries as each arm sends them, a session, a seed. Leaves: an `Execution` each. Never: uses
 the system's randomness: the arms of a block have the same order and the same values of parameters.
 
-A query's executions follow each other, so that its pages are in the caches whatever ran before it:
-values that are stored apart from their row, too, which EXPLAIN reads from version 17 on, and before
-only a plain execution. The order of queries is random. Where a session has several arms each query
-is run in all of them, in random order, before it is run again.
+A query's executions of a pass follow each other, after one that does not count, so that its pages
+are in the caches whatever ran before it: values that are stored apart from their row, too, which
+EXPLAIN reads from version 17 on, and before only a plain execution. A short query has several
+passes, for what slows a session down, such as the processor that its process is on, lasts for
+seconds. The order of queries is random in each. Where a session has several arms each query is run
+in all of them, in random order, before it is run again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgassay.plan.orders import permuted
 from pgassay.server.statements import statement
+from pgassay.spec.load.of_queries import passes_of
 from pgassay.trials.load.query_set.session import Executed, QuerySession, condition_of
 from pgassay.trials.load.query_set.texts import SentQuery
 
@@ -87,24 +90,34 @@ def run_session(
     last is that of the executions whose answer is taken, of the queries in `answers`.
     `explains_output`: EXPLAIN reads what sending the rows reads."""
     source = random.Random(seed)
-    for name in permuted(list(arms[0].queries), source):
-        counted = [_Round(number) for number in range(1, repeats[name] + 1)]
+    failed: set[tuple[str, str]] = set()
+    passes = {name: passes_of(repeats[name]) for name in arms[0].queries}
+    for name, at in _order(passes, source):
+        first, last = (repeats[name] * edge // passes[name] for edge in (at, at + 1))
+        counted = [_Round(number) for number in range(first + 1, last + 1)]
         explained = "explain_query_output" if explains_output else "explain_query"
         others = [_Round(0, explained)]
         is_explained = any(arm.queries[name].is_explained for arm in arms)
         if name in answers or (is_warm and is_explained and not explains_output):
             others.append(_Round(0, with_answer=name in answers))
-        given: Sequence[Values] = rows.get(name, [{}] * (len(counted) + 2))
-        failed: set[str] = set()
+        if at:
+            others = [_Round(0)]
+        given: Sequence[Values] = rows.get(name, [{}] * (repeats[name] + 2))
         for one in [*others, *counted] if is_warm else [*counted, *others]:
             for arm in permuted(arms, source):
-                if arm.arm in failed:
+                if (name, arm.arm) in failed:
                     continue
                 done = _execute(session, arm, name, one, given)
                 if done.failed:
-                    failed.add(arm.arm)
+                    failed.add((name, arm.arm))
                 if not report(done) or session.is_lost:
                     return
+
+
+def _order(passes: Mapping[str, int], source: random.Random) -> Iterator[tuple[str, int]]:
+    """Yields the queries of one pass after the other, with its number from 0."""
+    for at in range(max(passes.values())):
+        yield from ((name, at) for name in permuted([*passes], source) if at < passes[name])
 
 
 def _execute(
