@@ -16,7 +16,7 @@ from pgassay.refusals.refusal import TargetRefused, found_by
 from pgassay.server.connection.session import user_path
 from pgassay.server.copied import versions
 from pgassay.server.copied.origin import ServerCopy
-from pgassay.server.copied.source import look
+from pgassay.server.copied.source import collations_in, look, other_versions
 from pgassay.server.copied.versions import Versions, shape_of
 from pgassay.server.open import make_several
 from pgassay.server.owned.installation import embedded_installation
@@ -195,6 +195,15 @@ def test_what_a_version_lacks_is_named_before_anything_is_copied(
         session.execute("CREATE TABLE public.zipped (t text COMPRESSION lz4)")
         assert refusals_of(server, (18,))["built-without"]["library"] == "LZ4"
         session.execute("DROP TABLE public.zipped")
+        assert collations_in(session) == {}
+        session.execute(
+            "CREATE DATABASE sorted TEMPLATE template0 ENCODING UTF8"
+            " LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'de'"
+        )
+        with server.admin("sorted") as sorted_by_icu:
+            here = collations_in(sorted_by_icu)
+        session.execute("DROP DATABASE sorted WITH (FORCE)")
+    assert other_versions(here | {"ICU": "1.2"}, here) == (f"ICU 1.2 → {here['ICU']}",)
     assert list(own_base.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ their own (dblink, http, untrusted languages) are named, and not kept from it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,13 @@ from pgassay.notes import Note
 from pgassay.refusals.refusal import opened
 from pgassay.server.connection.session import Work, as_target_error, connect
 from pgassay.server.copied.base_backup import BaseBackup
-from pgassay.server.copied.source import Source, extensions_in, find_source
+from pgassay.server.copied.source import (
+    Source,
+    collations_in,
+    extensions_in,
+    find_source,
+    other_versions,
+)
 from pgassay.server.copied.upgrade import Upgrade, cut_off, update_extensions
 from pgassay.server.copied.versions import OWN_VERSION, Versions, release
 from pgassay.server.data.installed_tables import search_path
@@ -148,7 +154,7 @@ class ServerCopy:
                 self.for_control(cluster), work=Work.OWN_CHANGES, statement_limit_s=0
             ) as session,
         ):
-            self._notes += _other_versions(self._source.extensions, extensions_in(session))
+            self._notes += tuple(self._other_versions(session))
             session.execute(DROP_SCHEMA)
             create = "CREATE SCHEMA {} AUTHORIZATION {}"
             session.execute(sql.SQL(create).format(schema, user))
@@ -157,6 +163,12 @@ class ServerCopy:
                 every = session.info.server_version >= _HAS_ALL_DATA
                 roles = sql.SQL(", ").join(map(sql.Identifier, _ROLES if every else _ROLES[:1]))
                 session.execute(sql.SQL("GRANT {} TO {}").format(roles, user))
+
+    def _other_versions(self, session: Connection) -> Iterator[Note]:
+        if names := other_versions(self._source.extensions, extensions_in(session)):
+            yield Note.of("server/copied/extensions-of-other-versions", names=names)
+        if names := other_versions(self._source.collations, collations_in(session)):
+            yield Note.of("server/copied/sorted-otherwise", names=names)
 
     def for_load(self, cluster: Cluster) -> ConnectionParameters:
         source = self._source.parameters
@@ -180,12 +192,3 @@ class ServerCopy:
     @property
     def _source(self) -> Source:
         return opened(self._looked.get(self._dsn))
-
-
-def _other_versions(there: Mapping[str, str], here: Mapping[str, str]) -> tuple[Note, ...]:
-    names = tuple(
-        f"{name} {version} → {here[name]}"
-        for name, version in there.items()
-        if here.get(name, version) != version
-    )
-    return (Note.of("server/copied/extensions-of-other-versions", names=names),) if names else ()

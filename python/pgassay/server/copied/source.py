@@ -74,6 +74,8 @@ class Source:
     known: Mapping[str, Setting]
     extensions: Mapping[str, str]
     """Those of the database, with their versions."""
+    collations: Mapping[str, str]
+    """What sorts its text: the C library, ICU, with their versions."""
     unlogged: int
     """Unlogged tables of the database; a base backup has them empty."""
     foreign_servers: tuple[str, ...] = ()
@@ -177,6 +179,7 @@ def source_of(
         shape_of(session),
         read_settings(session),
         extensions_in(session),
+        collations_in(session),
         facts["unlogged"],
         tuple(facts["foreign_servers"]),
     )
@@ -186,6 +189,20 @@ def extensions_in(session: Connection) -> dict[str, str]:
     """Returns the extensions of a database with their versions."""
     query = "SELECT extname::text, extversion FROM pg_catalog.pg_extension ORDER BY extname"
     return dict(session.execute(query, prepare=False).fetchall())
+
+
+def collations_in(session: Connection) -> dict[str, str]:
+    """Returns what sorts text in a database otherwise than by bytes, with its version."""
+    return dict(session.execute(statement("existing/collations"), prepare=False).fetchall())
+
+
+def other_versions(there: Mapping[str, str], here: Mapping[str, str]) -> tuple[str, ...]:
+    """Returns the names whose version in the copy is not that on the server, with both."""
+    return tuple(
+        f"{name} {version} → {here[name]}"
+        for name, version in there.items()
+        if here.get(name, version) != version
+    )
 
 
 @contextmanager
