@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pgassay.analysis.compare.model import Verdict
+from pgassay.analysis.compare.model import Verdict, Withdrawn
 from pgassay.analysis.gates.fit import refuse_unnamed
-from pgassay.analysis.gates.grammar import parse_gate
+from pgassay.analysis.gates.grammar import parse_gate, parse_gates
+from pgassay.analysis.gates.judge import judge_gates
 from pgassay.analysis.gates.model import GateCheck, GateOutcome, GateResult
 from pgassay.analysis.gates.queries import query_checks
 from pgassay.analysis.queries.effects import query_set
@@ -24,6 +26,8 @@ from support.refusals import refused
 from support.synthetic.designs import plan_of_levels
 from support.synthetic.plans import plan as explained
 from support.synthetic.plans import scan
+from support.synthetic.queries import with_queries
+from support.synthetic.report_contexts import synthetic_context
 
 HOLDS, UNDECIDED, FAILED = GateOutcome.HOLDS, GateOutcome.UNDECIDED, GateOutcome.FAILED
 CHANGES = {"q1": 0.5, "q2": -0.4}
@@ -173,6 +177,19 @@ def test_a_gate_on_nothing_that_was_measured_is_no_pass() -> None:
     for undecided in ("worse", "fail", "pass"):
         with pytest.raises(GateUndecided, match="not measured"):
             settle([GateResult(parse_gate("cpu<+5%"), ())], undecided)
+
+
+def test_what_withdraws_the_verdict_of_a_level_leaves_the_gates_of_its_queries_undecided(
+    tmp_path: Path,
+) -> None:
+    answer = with_queries(synthetic_context(tmp_path), {"q1": 0.9}).analysis.answer
+    gates = parse_gates(["q1.mean<+20%"])
+    outcomes = {}
+    for why in (None, Withdrawn.LOST_TRIALS, Withdrawn.STANDSTILL):
+        comparisons = tuple(replace(one, withdrawn=why) for one in answer.comparisons)
+        (found,) = judge_gates(gates, replace(answer, comparisons=comparisons))
+        outcomes[why] = found.outcome
+    assert list(outcomes.values()) == [FAILED, UNDECIDED, FAILED]
 
 
 def test_of_many_queries_the_five_worst_and_the_five_best_are_shown() -> None:

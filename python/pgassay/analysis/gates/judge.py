@@ -7,7 +7,7 @@ Never: computes an interval that the verdicts do not rest on.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pgassay.analysis.compare.model import Comparison, Withdrawn
@@ -44,9 +44,31 @@ def judge_gates(gates: Iterable[Gate], analysis: Answer) -> tuple[GateResult, ..
     found = judge(gates, comparisons, ninety)
     if analysis.queries is None:
         return found
-    of_queries = (tuple(query_checks(one.gate, analysis.queries)) for one in found)
+    withdrawn = {
+        (one.factor, one.level): one
+        for one in analysis.verdicts()
+        # Where all queries failed, their failures decide.
+        if one.step is None and one.withdrawn not in (None, Withdrawn.STANDSTILL)
+    }
+    of_queries = (
+        tuple(_unless(withdrawn, check) for check in query_checks(one.gate, analysis.queries))
+        for one in found
+    )
     return tuple(
         replace(one, checks=(*one.checks, *own)) for one, own in zip(found, of_queries, strict=True)
+    )
+
+
+def _unless(withdrawn: Mapping[tuple[str, str], Comparison], check: GateCheck) -> GateCheck:
+    """The check of a query, undecided where the verdicts on its level are withdrawn."""
+    level = withdrawn.get((check.comparison.factor, check.comparison.level))
+    if level is None or level.withdrawn is None:
+        return check
+    return replace(
+        check,
+        outcome=GateOutcome.UNDECIDED,
+        reason=why_withdrawn(level.withdrawn),
+        is_final=level.withdrawn_for_good,
     )
 
 
