@@ -289,7 +289,7 @@ def _store(
 ) -> None:
     run.write_trial(record)
     kept[record.number] = Kept(record.server, record.validity)
-    tps = readings.of(record.number).measures.whole.values.get("tps")
+    tps = readings.of(record.number).measures.whole.rate
     listener.trial_of_fleet(trial, readings.plan.arm(trial.arm).label, record.server, tps)
     if not record.validity.valid:
         reasons = "; ".join(record.validity.reasons)

@@ -242,7 +242,7 @@ def _run_blocks(
                 run.write_trial(record)
             measures.append(readings.of(trial.number).measures)
             if record is not None:
-                trials.listener.trial_ended(trial, measures[-1].whole.values.get("tps"))
+                trials.listener.trial_ended(trial, measures[-1].whole.rate)
             if (others := measures[-1].others) is not None:
                 trials.listener.others_named([name for name, _ in others.programs])
         following = after_block(trials.plan, block, measures, run.failed())

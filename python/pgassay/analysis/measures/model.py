@@ -70,6 +70,14 @@ class StepMeasures:
     """Throughput by the mean duration of its transactions; None where they do not fill the time of
     all clients, as with a think time, or where durations are not known."""
 
+    @property
+    def rate(self) -> float | None:
+        """Returns transactions per second, which of a query set is no metric; None where no
+        transaction was committed."""
+        if not self.transactions or self.end_ns <= self.start_ns:
+            return None
+        return self.values.get("tps", 1e9 * self.transactions / (self.end_ns - self.start_ns))
+
 
 @dataclass(frozen=True)
 class ScenarioMeasures:
