@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from statistics import geometric_mean
 
@@ -16,8 +16,9 @@ from pgassay.analysis.judge import after_block
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.model import RunFacts
 from pgassay.analysis.queries.effects import query_set
-from pgassay.analysis.queries.model import QueryCosts, QuerySet, TrialQueries
+from pgassay.analysis.queries.model import QueryCosts, QueryEffect, QuerySet, TrialQueries
 from pgassay.analysis.statistics.moderation import moderated
+from pgassay.analysis.statistics.sequential import sign_evidence
 from pgassay.plan.model import Plan
 from pgassay.plan.whole_loads import QuerySet as QuerySetPlan
 from pgassay.samples.forms.environment import EnvironmentFile
@@ -125,6 +126,45 @@ def test_a_query_that_fails_now_and_then_has_no_interval() -> None:
     )
     (effect,) = (one for one in judged(found).effects if one.query == "q5")
     assert (effect.verdict, effect.ci95_pct) == (Verdict.UNDECIDED, None)
+
+
+def test_a_run_goes_on_until_the_failures_of_a_query_decide_or_cannot() -> None:
+    plan = replace(
+        plan_of_levels(least=6, most=24, design="mode = 'blocks'\nsmallest_effect = 0.1"),
+        metric=OF_QUERIES,
+        endpoints=(),
+    )
+
+    def last_with(failing: Callable[[TrialQueries], bool]) -> tuple[int, QueryEffect]:
+        found = [
+            replace(one, failed={"q5": {"57014": 1}} if failing(one) else {})
+            for one in trials(plan, 12, np.random.default_rng(2))
+        ]
+        every = measured(plan, found)
+        for block in range(6, 25):
+            seen = [one for one in every if one.block <= block]
+            if after_block(plan, block, seen) is None:
+                break
+        answer = answer_of("", plan, seen)
+        assert answer.queries is not None
+        return block, next(one for one in answer.queries.effects if one.query == "q5")
+
+    block, effect = last_with(lambda one: one.arm != "a1" and one.block > 1)
+    assert (block, effect.verdict) == (12, Verdict.WORSE)
+    block, effect = last_with(lambda one: one.arm == "a1" and one.block > 1)
+    assert (block, effect.verdict) == (12, Verdict.BETTER)
+    block, effect = last_with(lambda one: one.block in (1, 4))
+    assert block < 12, "as often at both levels"
+    assert (effect.verdict, effect.blocks_to_decide) == (Verdict.UNDECIDED, None)
+
+
+def test_failures_alike_in_both_arms_seldom_decide_at_any_look() -> None:
+    signs = np.random.default_rng(36).random((2000, 40)) < 0.5
+    more = signs.cumsum(axis=1)
+    bound = math.log(20.0)
+    cache = {(a, n): sign_evidence(a, n - a) >= bound for n in range(1, 41) for a in range(n + 1)}
+    ever = [any(cache[int(a), n] for n, a in enumerate(row, start=1)) for row in more]
+    assert 0.01 < np.mean(ever) <= 0.05
 
 
 def test_blocks_that_never_vary_are_known_and_another_plan_is_seen() -> None:
