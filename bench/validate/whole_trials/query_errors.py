@@ -2,9 +2,8 @@
 
 Enters: nothing. Leaves: docs/measured/validation-queries.md. Never: touches a server.
 
-Every trial has a time of each query, in the product's own orders of arms. What disturbs a trial in
-part disturbs all of its queries. One set of fifty goes through the whole analysis, which must say
-the same.
+Every trial has a time of each query, in the product's own orders of arms. One set of fifty goes
+through the whole analysis, which must say the same.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
@@ -23,6 +21,7 @@ from bench import MEASURED
 from bench.tables import Aim, page, rate, table
 from bench.validate.parallel import counted
 from bench.validate.whole_trials.false_positives import Rule, plan_of
+from bench.validate.whole_trials.query_worlds import SCATTER, WORLDS, Array
 from pgassay.analysis.compare.model import SAME, Verdict
 from pgassay.analysis.compare.rule import Rule as ProductRule
 from pgassay.analysis.compare.rule import rule_of
@@ -32,9 +31,6 @@ from pgassay.plan.model import Plan
 from pgassay.plan.whole_loads import OpenQueries, QuerySet
 
 OUTPUT = MEASURED / "validation-queries.md"
-Array = NDArray[np.float64]
-SCATTER = 0.03
-"""Standard deviation of a query's time from trial to trial, as a share."""
 MARGIN = 0.1
 PART = 50
 """Sets that share a generator."""
@@ -46,55 +42,6 @@ RESTING = "6 to 12, decided queries rest"
 TIMES = 3.0
 """As often is each query executed whose verdict is open, where the others rest."""
 _AIM = Aim(0.0, 5.0)
-
-
-def _normal(source: np.random.Generator, trials: int, queries: int) -> Array:
-    return SCATTER * source.standard_normal((trials, queries))
-
-
-def _unequal(source: np.random.Generator, trials: int, queries: int) -> Array:
-    spread = SCATTER * np.exp(0.7 * source.standard_normal(queries))
-    return spread * source.standard_normal((trials, queries))
-
-
-def _two_kinds(source: np.random.Generator, trials: int, queries: int) -> Array:
-    spread = np.where(np.arange(queries) < 2, 10.0 * SCATTER, SCATTER / 2)
-    return spread * source.standard_normal((trials, queries))
-
-
-def _heavy(source: np.random.Generator, trials: int, queries: int) -> Array:
-    return SCATTER / math.sqrt(3) * source.standard_t(3, (trials, queries))
-
-
-def _skewed(source: np.random.Generator, trials: int, queries: int) -> Array:
-    return SCATTER * np.exp(source.standard_normal((trials, queries)))
-
-
-def _drift(source: np.random.Generator, trials: int, queries: int) -> Array:
-    """All queries slow down, unequally; what disturbs a trial lasts for some of them."""
-    slope = 0.01 * np.exp(0.5 * source.standard_normal(queries))
-    slow = np.zeros(trials)
-    for at in range(1, trials):
-        slow[at] = 0.7 * slow[at - 1] + 0.02 * source.standard_normal()
-    return np.arange(trials)[:, None] * slope + slow[:, None] + _normal(source, trials, queries)
-
-
-def _neighbour(source: np.random.Generator, trials: int, queries: int) -> Array:
-    """Another program slows one trial of ten, and each query of it by another amount."""
-    hit = source.random(trials) < 0.1
-    extra = 0.2 * np.abs(source.standard_normal((trials, queries)))
-    return hit[:, None] * extra + _normal(source, trials, queries)
-
-
-WORLDS: Mapping[str, Callable[[np.random.Generator, int, int], Array]] = {
-    "all scatter alike": _normal,
-    "scatters from 1 to 10 %": _unequal,
-    "two scatter 20 times as much": _two_kinds,
-    "heavy tails (t3)": _heavy,
-    "skewed (lognormal)": _skewed,
-    "drift, slow trials in a row": _drift,
-    "a noisy neighbour": _neighbour,
-}
 
 
 @dataclass(frozen=True)
