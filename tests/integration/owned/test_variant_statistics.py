@@ -52,7 +52,9 @@ def statistics_of(target: OwnedTarget, schema: str) -> dict[str, str]:
         return dict(session.execute(STATISTICS.encode()).fetchall())
 
 
-@pytest.mark.parametrize("kind", ["embedded-18", "debian-15"])
+@pytest.mark.parametrize(
+    "kind", ["embedded-18", pytest.param("debian-15", marks=pytest.mark.heavy)]
+)
 def test_only_what_a_variant_asks_statistics_of_is_analysed_anew(kind: str, own_base: Path) -> None:
     origin = NewCluster(installation_named(kind))
     with closing(OwnedTarget(origin, RecordingJournal())) as target:
