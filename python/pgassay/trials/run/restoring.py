@@ -39,7 +39,9 @@ def opened(
         "connecting to the server" if target.kind.startswith("existing") else "starting a server"
     )
     if target.kind == COPIED:
-        doing = "looking at the server, then copying it by a base backup"
+        doing = (
+            "looking at the server, then copying it by a base backup, which waits for a checkpoint"
+        )
     try:
         listener.preparing(doing)
         yield target.open()
