@@ -182,7 +182,7 @@ def test_tables_that_do_not_fit_are_refused_by_code_and_key(
         ("load = 3", refused("value-for-a-table", "load", "lab.toml", value="3", name="load")),
         (
             "workload = 'payments'",
-            refused("value-for-a-table", "workload", keys="use, scale, queries, writes"),
+            refused("value-for-a-table", "workload", keys="use, scale, queries, setup, writes"),
         ),
         (
             "[workload]\nname = 'payments'",
