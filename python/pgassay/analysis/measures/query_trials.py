@@ -17,7 +17,7 @@ import numpy as np
 from pgassay.analysis.measures.model import QueryCosts, ScenarioMeasures, TrialQueries
 from pgassay.samples.stored_parts import StoredTrial
 
-_FASTEST = 0.9
+_FASTEST = 0.75
 """Of the executions of a query: those that its time is of."""
 _FEWEST = 10
 """Executions from which on the slowest are left out."""
@@ -27,10 +27,10 @@ _FEWEST_OF_P95 = 100
 
 def time_of(executions_ms: Sequence[float], *, alike: bool) -> float:
     """Returns the time of a query in a trial: the mean of its executions, one at least; where all
-    ask the same (`alike`) and there are ten, that of the fastest nine tenths of them.
+    ask the same (`alike`) and there are ten, that of the fastest three quarters of them.
 
-    What makes few executions slow then is other programs on their processor. Where the values of
-    parameters differ, the slow ones may be those that matter.
+    What makes some executions slow then is other programs on their processor. Where the values
+    of parameters differ, the slow ones may be those that matter.
     """
     counted = sorted(executions_ms)
     if alike and len(counted) >= _FEWEST:
