@@ -7,6 +7,8 @@ Decisions of this room:
   last row is here; rows are read some at a time and dropped.
 - Before the executions that count each query is executed once under EXPLAIN (ANALYZE): that warms
   the caches, and gives the plan and the blocks. A query that fails there is not repeated.
+- Arms that differ in indexes alternate as well: all indexes are there, and a transaction begins
+  with dropping those of other arms. EXPLAIN then has the session read anew what it knows of tables.
 - The executions of a short query are divided among passes over the set, for what slows a session
   down lasts for seconds.
 - A query that fails is a fact with its SQLSTATE, and the trial goes on.
