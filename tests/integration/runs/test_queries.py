@@ -105,8 +105,8 @@ def test_an_index_alternates_and_changes_the_queries_that_use_it_alone(tmp_path:
     )
     spec = tmp_path / "lab.toml"
     spec.write_text(
-        f"[workload]\nuse = {str(shop)!r}\nqueries = {str(folder)!r}\nscale = 200000\n"
-        "[load]\nrepeats = 20\n[factors.schema]\nindex = ['', 'CREATE INDEX ON item (id)']\n"
+        f"[workload]\nuse = {str(shop)!r}\nqueries = {str(folder)!r}\nscale = 50000\n"
+        "[load]\nrepeats = 12\n[factors.schema]\nindex = ['', 'CREATE INDEX ON item (id)']\n"
         "[design]\nmin_blocks = 4\nmax_blocks = 4\n"
     )
     done = pgassay("run", spec, "--out", run, "--json")
@@ -122,7 +122,7 @@ def test_an_index_alternates_and_changes_the_queries_that_use_it_alone(tmp_path:
     assert price.made_in_s is not None
     assert price.baseline_bytes is not None
     assert price.bytes is not None
-    assert price.bytes - price.baseline_bytes > 3_000_000
+    assert price.bytes - price.baseline_bytes > 800_000
     assert analysis.queries is not None
     verdicts = {one.query: one.verdict for one in analysis.queries.effects}
     assert verdicts["one"] is Verdict.BETTER
