@@ -41,7 +41,8 @@ def test_what_the_servers_files_and_command_line_set_is_carried_and_defaults_are
         "archive_mode", "archive_command", "archive_library", "restore_command",
         "primary_conninfo", "primary_slot_name", "recovery_target_time",
         "synchronous_standby_names", "max_logical_replication_workers", "ssl_cert_file",
-        "log_directory", "cluster_name", "external_pid_file",
+        "log_directory", "cluster_name", "external_pid_file", "log_statement", "log_duration",
+        "log_min_duration_statement", "log_min_duration_sample", "log_transaction_sample_rate",
     ],
 )  # fmt: skip
 def test_a_setting_of_place_or_neighbours_is_not_carried(name: str) -> None:
