@@ -1,16 +1,16 @@
 """Puts rows that are almost in the order of their times into that order, in bounded memory.
 
 Enters: batches of rows as the log has them, by the ends of statements. Leaves: tables by the
-beginnings. Never: changes the order of rows of the same time, or holds more than the rows of one
-stretch of time.
+beginnings. Never: changes the order of rows of the same time, or copies more than some tables' rows
+at once, however uneven the load was.
 
-Each batch is cut into stretches of time, which wait in one file of Arrow; at the end the pieces of
-each stretch are read together. How long a stretch is follows from the first batch.
+Each batch is sorted and waits in one file of Arrow, which is mapped at the end. A sample of the
+times says where to cut so that a table's rows lie between two cuts.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -18,9 +18,10 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-_LEAST_US = 1_000_000
-_OF_A_BATCH = 4
+_EVERY = 100
+"""Of so many rows of a batch the time of one is kept."""
 
 
 class Ordered:
@@ -31,12 +32,11 @@ class Ordered:
         path.touch(0o600)
         self._file = pa.OSFile(str(path), "wb")
         self._writer = pa.ipc.new_file(self._file, schema)
-        self._pieces: dict[int, list[int]] = defaultdict(list)
-        self._count = 0
-        self._stretch_us = 0
-        self.first = 0
-        """The least time of all, as `last` is the greatest."""
+        self._firsts: list[int] = []
+        """Of each batch the least time."""
+        self._sampled: list[NDArray[np.int64]] = []
         self.last = 0
+        """The greatest time of all, as `first` is the least."""
 
     def __enter__(self) -> Self:
         return self
@@ -49,26 +49,20 @@ class Ordered:
     ) -> None:
         self._file.close()
 
+    @property
+    def first(self) -> int:
+        return min(self._firsts, default=0)
+
     def add(self, batch: pa.RecordBatch) -> None:
         """Takes further rows."""
         if not batch.num_rows:
             return
         times = batch.column("at_us").to_numpy()
-        if not self._count:
-            self.first = self.last = int(times[0])
-            spread = int(np.quantile(times, 0.95) - np.quantile(times, 0.05))
-            self._stretch_us = max(_LEAST_US, spread // _OF_A_BATCH)
-        self.first = min(self.first, int(times.min()))
-        self.last = max(self.last, int(times.max()))
         order = np.argsort(times, kind="stable")
-        stretches = times[order] // self._stretch_us
-        ends = [*(np.flatnonzero(np.diff(stretches)) + 1), len(order)]
-        begin = 0
-        for end in ends:
-            self._writer.write_batch(batch.take(pa.array(order[begin:end])))
-            self._pieces[int(stretches[begin])].append(self._count)
-            self._count += 1
-            begin = end
+        self._writer.write_batch(batch.take(pa.array(order)))
+        self._firsts.append(int(times[order[0]]))
+        self.last = max(self.last, int(times[order[-1]]))
+        self._sampled.append(times[order[::_EVERY]])
 
     def tables(self, most: int) -> Iterator[pa.Table]:
         """Yields all rows in the order of their times, `most` at once."""
@@ -76,10 +70,7 @@ class Ordered:
         self._file.close()
         left = self._schema.empty_table()
         with pa.memory_map(str(self._path)) as mapped:
-            reader = pa.ipc.open_file(mapped)
-            for stretch in sorted(self._pieces):
-                pieces = [reader.get_batch(number) for number in self._pieces[stretch]]
-                whole = pa.Table.from_batches(pieces)
+            for whole in self._between_cuts(pa.ipc.open_file(mapped), most):
                 order = np.argsort(whole["at_us"].to_numpy(), kind="stable")
                 left = pa.concat_tables([left, whole.take(pa.array(order))])
                 while left.num_rows >= most:
@@ -87,3 +78,23 @@ class Ordered:
                     left = left.slice(most)
             if left.num_rows:
                 yield left
+
+    def _between_cuts(self, reader: pa.RecordBatchFileReader, most: int) -> Iterator[pa.Table]:
+        """About `most` rows at once, all of them before those that follow."""
+        sampled = np.sort(np.concatenate(self._sampled)) if self._sampled else np.zeros(0, int)
+        step = max(1, most // _EVERY)
+        coming = deque(sorted(range(len(self._firsts)), key=lambda one: self._firsts[one]))
+        begun: dict[int, pa.RecordBatch] = {}
+        for cut in [*np.unique(sampled[step::step]).tolist(), self.last + 1]:
+            while coming and self._firsts[coming[0]] < cut:
+                number = coming.popleft()
+                begun[number] = reader.get_batch(number)
+            pieces = []
+            # Rows of the same time are in the order in which they came.
+            for number in sorted(begun):
+                batch = begun.pop(number)
+                end = int(np.searchsorted(batch.column("at_us").to_numpy(), cut))
+                pieces.append(batch.slice(0, end))
+                if end < batch.num_rows:
+                    begun[number] = batch.slice(end)
+            yield pa.Table.from_batches(pieces, self._schema)
