@@ -50,6 +50,96 @@ class Origin(StrEnum):
     """A guess by the type alone."""
 
 
+class Role(StrEnum):
+    """What a statement does with a parameter: a comparison's operator, or its place. With a column,
+    "+" and "-" are of a bound from which a step is taken (`at > $1 - interval '1 day'`)."""
+
+    EQUAL = "="
+    UNEQUAL = "<>"
+    BELOW = "<"
+    UP_TO = "<="
+    ABOVE = ">"
+    FROM = ">="
+    BETWEEN = "between"
+    IN = "in"
+    ANY = "any"
+    LIKE = "like"
+    CONTAINS = "@>"
+    OVERLAPS = "&&"
+    ITEM = "->"
+    TEXT_ITEM = "->>"
+    HAS_ITEM = "?"
+    PLUS = "+"
+    MINUS = "-"
+    TIMES = "*"
+    OVER = "/"
+    JOINED = "||"
+    LIMIT = "limit"
+    OFFSET = "offset"
+    FIELD = "field"
+    """Of EXTRACT and date_trunc."""
+    VALUES = "values"
+    SET = "set"
+    OTHER = ""
+    """Something else, such as another operator."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Role:
+        return cls.OTHER
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is a bound from which a step is taken: both are of the same row."""
+        return self in {Role.PLUS, Role.MINUS}
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is a key of a document in a column."""
+        return self in {Role.ITEM, Role.TEXT_ITEM, Role.HAS_ITEM}
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is compared by equality or order."""
+        return self in _COMPARES
+
+    @property
+    def is_range(self) -> bool:
+        """Whether how many rows it lets through is a matter of its value."""
+        return self in _COMPARES - {Role.EQUAL, Role.UNEQUAL} | {Role.BETWEEN, Role.LIKE}
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says, or has, a number of rows or values."""
+        return self in {Role.LIMIT, Role.OFFSET, Role.ANY, Role.CONTAINS, Role.OVERLAPS}
+
+    @property
+    def is_written(self) -> bool:
+        """Whether what it is decides no rows that are looked up."""
+        return self in _WRITTEN
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it names rows one by one."""
+        return self in {Role.EQUAL, Role.IN, Role.ANY}
+
+    @property
+    def meets_column(self) -> bool:
+        """Whether a column on the other side is what its values are of."""
+        own = {Role.BETWEEN, Role.IN, Role.ANY, Role.LIKE, Role.CONTAINS, Role.OVERLAPS}
+        return self.compares or self.is_key or self in own
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether it is of a row that is looked up, if it has a column."""
+        return self.meets_column or self.is_step
+
+
+_COMPARES = {Role.EQUAL, Role.UNEQUAL, Role.BELOW, Role.UP_TO, Role.ABOVE, Role.FROM}
+_WRITTEN = {
+    Role.VALUES, Role.SET, Role.PLUS, Role.MINUS, Role.TIMES, Role.OVER, Role.JOINED, Role.FIELD,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One variable of a script, a column of the scenario's table of parameters."""
@@ -60,9 +150,7 @@ class Parameter:
     origin: Origin
     column: str | None = None
     """schema.table.column that it is compared with or written to, quoted where needed."""
-    role: str = ""
-    """What the statement does with it: "=", "<", "between", "in", "any", "like", "limit", "values",
-    "set"."""
+    role: Role = Role.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,5 +250,9 @@ class Drawing:
     scenarios: tuple[DrawnScenario, ...]
     lost: tuple[Lost, ...]
     figures: SourceFigures
+    schemas: tuple[str, ...] = ()
+    """Where the source's sessions look for names; empty where that is not known."""
+    role: str = ""
+    """That most statements of a log are of; empty where the log does not say."""
     notes: tuple[tuple[str, dict[str, object]], ...] = ()
     """Codes of draw/notes.toml ("draw/in-sequence") with their values, most important first."""

@@ -15,14 +15,15 @@ from pgassay.draw.model import (
     Origin,
     Parameter,
     Protocol,
+    Role,
     Source,
     SourceFigures,
 )
 
-CUSTOMER = Parameter("customer", "bigint", Origin.ROWS, "public.orders.customer", "=")
-SINCE = Parameter("since", "timestamp with time zone", Origin.COMMON, "public.orders.at", ">=")
-MOST = Parameter("most", "bigint", Origin.TYPE, None, "limit")
-AMOUNT = Parameter("amount", "numeric", Origin.TYPE, "public.orders.amount", "set")
+CUSTOMER = Parameter("customer", "bigint", Origin.ROWS, "public.orders.customer", Role.EQUAL)
+SINCE = Parameter("since", "timestamp with time zone", Origin.COMMON, "public.orders.at", Role.FROM)
+MOST = Parameter("most", "bigint", Origin.TYPE, None, Role.LIMIT)
+AMOUNT = Parameter("amount", "numeric", Origin.TYPE, "public.orders.amount", Role.SET)
 LOOK = DrawnStatement(
     "a" * 16,
     "SELECT * FROM orders WHERE customer = :customer AND at >= :since LIMIT :most",

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgassay.draw.masking.masked import masked
-from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter
+from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter, Role
 from support.draw.drawings import LOOK, LOOKS, STATISTICS
 
 
-def drawn(name: str, type_name: str, values: Any, role: str = "=") -> DrawnScenario:
+def drawn(name: str, type_name: str, values: Any, role: Role = Role.EQUAL) -> DrawnScenario:
     parameter = Parameter(name, type_name, Origin.ROWS, f"public.t.{name}", role)
     statement = replace(LOOK, text=f"SELECT :{name}", parameters=(parameter,))
     return replace(LOOKS, name=name, statements=(statement,), parameters=pa.table({name: values}))
@@ -102,7 +102,7 @@ def test_keys_of_json_are_replaced_as_texts_are_but_for_those_that_a_statement_n
 
 def test_wildcards_of_a_pattern_stay_and_its_beginning_is_that_of_the_texts() -> None:
     texts, patterns = hidden(
-        drawn("word", "text", ["lovelace", "love"]), drawn("like", "text", ["love%"], "like")
+        drawn("word", "text", ["lovelace", "love"]), drawn("like", "text", ["love%"], Role.LIKE)
     )
     assert patterns == [f"{texts[0][:4]}%"]
 
@@ -112,7 +112,7 @@ def test_what_is_not_understood_is_null_and_named_and_what_is_no_data_stays() ->
         STATISTICS,
         scenarios=(
             drawn("mood", "public.mood", ["sad", None]),
-            drawn("most", "bigint", pa.array([10, 20], pa.int64()), "limit"),
+            drawn("most", "bigint", pa.array([10, 20], pa.int64()), Role.LIMIT),
             drawn("flag", "boolean", pa.array([True, None], pa.bool_())),
             drawn("never", "timestamp without time zone", ["infinity", "2026-01-05 BC"]),
         ),

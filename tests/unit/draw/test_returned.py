@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pgassay.draw.log.returned import with_returned
-from pgassay.draw.model import DrawnScenario, DrawnStatement, Figures, Origin, Parameter
+from pgassay.draw.model import DrawnScenario, DrawnStatement, Figures, Origin, Parameter, Role
 from pgassay.draw.writing.coverage import Coverage
 from pgassay.draw.writing.scripts import script_of
 
@@ -24,7 +24,7 @@ def drawn(first: str, key: str = "order_id", values: list[int] | None = None) ->
             fingerprint="0" * 16,
             text=text.replace("$1", f":{name}"),
             source_text=text,
-            parameters=(Parameter(name, "", Origin.LOG, role="values"),),
+            parameters=(Parameter(name, "", Origin.LOG, role=Role.VALUES),),
             figures=Figures(ROWS, 1.0),
         )
         for name, text in zip(names, texts, strict=True)
@@ -50,7 +50,7 @@ def test_a_key_is_known_by_its_column_where_its_variable_has_another_name() -> N
     scenario = drawn(ORDER, key="p1")
     update = DrawnStatement(
         "0" * 16, 'UPDATE "Order" SET n = 1 WHERE id = :p1', "",
-        (Parameter("p1", "", Origin.LOG, "Order.id", "="),), Figures(ROWS, 1.0),
+        (Parameter("p1", "", Origin.LOG, "Order.id", Role.EQUAL),), Figures(ROWS, 1.0),
     )  # fmt: skip
     found = with_returned(replace(scenario, statements=(*scenario.statements, update)))
     assert found.parameters is not None
@@ -65,7 +65,11 @@ def deleting(name: str) -> DrawnStatement:
     """A row of another table, whose key has the same name."""
     text = f"DELETE FROM carts WHERE id = :{name}"
     return DrawnStatement(
-        "0" * 16, text, "", (Parameter(name, "", Origin.LOG, "carts.id", "="),), Figures(ROWS, 1.0)
+        "0" * 16,
+        text,
+        "",
+        (Parameter(name, "", Origin.LOG, "carts.id", Role.EQUAL),),
+        Figures(ROWS, 1.0),
     )
 
 
@@ -91,7 +95,7 @@ def test_one_key_in_two_types_is_taken_in_both_places() -> None:
     table = values.append_column("order", values.column("order_id").cast(pa.string()))
     looks = DrawnStatement(
         "0" * 16, "SELECT 1 FROM bill WHERE ref = :order", "",
-        (Parameter("order", "", Origin.LOG, "bill.order_id", "="),), Figures(ROWS, 1.0),
+        (Parameter("order", "", Origin.LOG, "bill.order_id", Role.EQUAL),), Figures(ROWS, 1.0),
     )  # fmt: skip
     found = with_returned(
         replace(scenario, statements=(*scenario.statements, looks), parameters=table)

@@ -16,12 +16,10 @@ import pyarrow as pa
 
 from pgassay.draw.masking.mapping import Parts
 from pgassay.draw.masking.values import Kind, Replace, kind_of, replaced
-from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter
+from pgassay.draw.model import Drawing, DrawnScenario, Origin, Parameter, Role
 from pgassay.spec.secrets.redaction import is_secret_column, redacted
 
 _WORD = re.compile(r"\w+")
-_NOT_DATA = "limit"
-"""The role of a number of rows, which belongs to the statement."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,8 @@ def _unforeseen() -> Random:
 
 
 def _is_data(parameter: Parameter) -> bool:
-    return parameter.role != _NOT_DATA and parameter.origin is not Origin.TYPE
+    # A number of rows belongs to the statement.
+    return parameter.role is not Role.LIMIT and parameter.origin is not Origin.TYPE
 
 
 def _is_secret(parameter: Parameter) -> bool:
@@ -103,7 +102,7 @@ class _Column:
         kind, many = kind_of(self.parameter.type, different)
         if pa.types.is_boolean(kind_here):
             kind = Kind.STAYS
-        like = self.parameter.role == "like"
+        like = self.parameter.role is Role.LIKE
         made = [replaced(one, kind, change, many=many, like=like, names=names) for one in different]
         values = [None if one is None else _value_of(one, kind_here) for one in made]
         taken = pa.array(values, kind_here).take(coded.indices)

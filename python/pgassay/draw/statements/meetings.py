@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pgassay.draw.model import Role
 from pgassay.draw.statements.parsing import Node, ast, children
 from pgassay.draw.statements.scopes import Column, ColumnsOf, Derived, Scope, TableName
 
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_COMPARES = {"=", "<>", *_MIRRORED}
-_CONTAINS = {"@>", "&&"}
+_MIRRORED = {
+    Role.BELOW: Role.ABOVE, Role.UP_TO: Role.FROM, Role.ABOVE: Role.BELOW, Role.FROM: Role.UP_TO,
+}  # fmt: skip
 _PATTERNS = {"~~", "~~*", "!~~", "!~~*"}
-_KEYS = {"->", "->>", "?"}
-_STEPS = {"+", "-"}
 _WITH_FIELD = {"extract", "date_part", "date_trunc"}
 _BETWEEN = {"BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"}
 _BOUNDS = 2
-_WITH_COLUMN = {*_COMPARES, *_CONTAINS, *_KEYS, "between", "in", "any", "like"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,7 @@ class Meeting:
     """What a statement does with one parameter."""
 
     number: int
-    role: str = ""
-    """A comparison's operator, "between", "in", "any", "like", "limit", "offset", "values", "set",
-    "field" of EXTRACT and date_trunc, another operator; empty where it is something else. With a
-    column, "+" and "-" are of a bound from which a step is taken (`at > $1 - interval '1 day'`)."""
+    role: Role = Role.OTHER
     column: Column | None = None
     """That it is compared with or written to as it is; None beside an expression."""
     near: str = ""
@@ -116,7 +111,7 @@ class _Walk:
             for one in tree.fromClause or ():
                 self._from(one, scope)
             given = _named(tree.targetList or (), scope)
-        for node, role in ((tree.limitCount, "limit"), (tree.limitOffset, "offset")):
+        for node, role in ((tree.limitCount, Role.LIMIT), (tree.limitOffset, Role.OFFSET)):
             if (number := _parameter(node)) is not None:
                 self._meets(Meeting(number, role))
         self._rest(tree, scope, {"larg", "rarg", "fromClause", "withClause"})
@@ -166,7 +161,7 @@ class _Walk:
         into = scope.occurrence(table)
         for name, node in zip(names, row, strict=False):
             if (number := _parameter(node)) is not None:
-                self._meets(Meeting(number, "values", Column(table, name, into.number)))
+                self._meets(Meeting(number, Role.VALUES, Column(table, name, into.number)))
 
     def _set(self, targets: Iterable[Node] | None, table: TableName, scope: Scope) -> None:
         """SET: values for columns, which fit each other, but not the row that is changed."""
@@ -178,7 +173,7 @@ class _Walk:
                 node = given[node.colno - 1] if node.colno <= len(given) else None
             number = _parameter(node)
             if number is not None and not target.indirection:
-                self._meets(Meeting(number, "set", Column(table, target.name, into.number)))
+                self._meets(Meeting(number, Role.SET, Column(table, target.name, into.number)))
 
     def _from(self, node: Node, scope: Scope) -> None:
         if isinstance(node, ast.RangeVar):
@@ -241,61 +236,63 @@ class _Walk:
         if node.funcname[-1].sval in _WITH_FIELD and node.args:
             number = _parameter(node.args[0])
             if number is not None:
-                self._meets(Meeting(number, "field"))
+                self._meets(Meeting(number, Role.FIELD))
 
     def _expression(self, node: Node, scope: Scope) -> None:
         operator = node.name[-1].sval
         left, right = node.lexpr, node.rexpr
         if operator in _BETWEEN:
             for bound, one in enumerate(right):
-                meeting = self._beside(one, left, "between", scope)
+                meeting = self._beside(one, left, Role.BETWEEN, scope)
                 if meeting is not None:
                     self._meets(replace(meeting, upper=bound == _BOUNDS - 1))
         elif isinstance(right, tuple):
             for row, one in enumerate(right):
                 for mine, its in _pairs(one, left):
-                    meeting = self._beside(mine, its, "in", scope)
+                    meeting = self._beside(mine, its, Role.IN, scope)
                     if meeting is not None:
                         self._meets(replace(meeting, row=row))
         else:
-            role = "any" if node.kind.name in {"AEXPR_OP_ANY", "AEXPR_OP_ALL"} else operator
-            role = "like" if operator in _PATTERNS else role
+            is_list = node.kind.name in {"AEXPR_OP_ANY", "AEXPR_OP_ALL"}
+            role = Role.ANY if is_list else Role(operator)
+            role = Role.LIKE if operator in _PATTERNS else role
             mirrored = _MIRRORED.get(role, role)
             for mine, its in _pairs(right, left):
                 for one, other, as_role in ((mine, its, role), (its, mine, mirrored)):
                     if (meeting := self._beside(one, other, as_role, scope)) is not None:
                         self._meets(meeting)
 
-    def _beside(self, one: Node, other: Node, role: str, scope: Scope) -> Meeting | None:
+    def _beside(self, one: Node, other: Node, role: Role, scope: Scope) -> Meeting | None:
         """The meeting of a parameter with what stands on the other side; None of anything else."""
         number, of = _parameter(one), role
-        if number is None and role in _COMPARES:
+        if number is None and role.compares:
             number, of = self._list_or_step(one)
         if number is None:
             return None
         column = _column(other, scope)
-        if column is not None and role in _WITH_COLUMN:
+        if column is not None and role.meets_column:
             return Meeting(number, of, column)
-        if isinstance(other, ast.A_Expr) and other.name[-1].sval == "->>" and role in _COMPARES:
+        if isinstance(other, ast.A_Expr) and other.name[-1].sval == "->>" and role.compares:
             document, key = _column(other.lexpr, scope), _parameter(other.rexpr)
             if document is not None and key is not None:
                 return Meeting(number, of, document, key=key)
         return Meeting(number, of, None, column.name if column else _near(other))
 
-    def _list_or_step(self, one: Node) -> tuple[int | None, str]:
+    def _list_or_step(self, one: Node) -> tuple[int | None, Role]:
         """The parameter of a comparison whose side is no parameter itself, and its role."""
         if isinstance(one, ast.ColumnRef):
             names = tuple(field.sval for field in one.fields if isinstance(field, ast.String))
-            return self._lists.get(names[-2:] if names[1:] else names * 2), "any"
-        if isinstance(one, ast.A_Expr) and one.name[-1].sval in _STEPS and one.lexpr is not None:
-            return _parameter(one.lexpr), one.name[-1].sval
-        return None, ""
+            return self._lists.get(names[-2:] if names[1:] else names * 2), Role.ANY
+        if isinstance(one, ast.A_Expr) and one.lexpr is not None:
+            role = Role(one.name[-1].sval)
+            return (_parameter(one.lexpr) if role.is_step else None), role
+        return None, Role.OTHER
 
     def _meets(self, meeting: Meeting) -> None:
-        """Keeps the first that has a column, or else the first that has a role."""
+        """Keeps the first that has a column, or else the first of which anything is known."""
         before = self.found.get(meeting.number, Meeting(meeting.number))
         has_column = before.column is None and meeting.column is not None
-        if has_column or not before.role:
+        if has_column or (before.role is Role.OTHER and not before.near):
             self.found[meeting.number] = meeting
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from pgassay.draw.model import Role
 from pgassay.draw.statements.meetings import Meeting, Met
 from pgassay.draw.statements.parsing import Node
 
@@ -16,7 +17,7 @@ _RESERVED = {"client_id", "scale", "random_seed", "default_seed"}
 _MOST_NAMED = 2
 """Tables and columns in the name of a scenario."""
 _MOST_LETTERS = 60
-_NAMED_BY = {"limit": "limit_rows", "offset": "offset_rows", "field": "field"}
+_NAMED_BY = {Role.LIMIT: "limit_rows", Role.OFFSET: "offset_rows", Role.FIELD: "field"}
 
 
 def variables(meetings: Iterable[Meeting], taken: Collection[str] = ()) -> dict[int, str]:
@@ -50,13 +51,13 @@ def apart(name: str, taken: Collection[str]) -> str:
 
 
 def _looks_up(meeting: Meeting) -> bool:
-    return meeting.role not in {"values", "set", "->", "->>"}
+    return meeting.role not in {Role.VALUES, Role.SET, Role.ITEM, Role.TEXT_ITEM}
 
 
 def _variable(meeting: Meeting) -> str:
     name = meeting.column.name if meeting.column else meeting.near
     name = _plain(_NAMED_BY.get(meeting.role, name), "_")
-    if meeting.role == "between":
+    if meeting.role is Role.BETWEEN:
         name = f"{name}_to" if meeting.upper else f"{name}_from"
     return name if name and not name[0].isdigit() else f"p{meeting.number}{name}"
 

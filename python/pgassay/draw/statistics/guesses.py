@@ -24,6 +24,9 @@ TEXTS = {"text", "character varying", "character", "name", "citext"}
 TIMES = {"date", "timestamp without time zone", "timestamp with time zone"}
 _MOST = 100
 _DAYS = 30
+_RECENT = timedelta(days=1)
+_VERSION = 14
+"""The place of its digit in a uuid."""
 _GAP = 10_000_000
 """Left free above the highest number, for what sequences of the copy give meanwhile."""
 _CONSTANTS = {"json": "{}", "jsonb": "{}", "interval": "1 day", "bytea": r"\x00", "xml": "<a/>"}
@@ -73,7 +76,7 @@ def new_values(
     kind: str, rows: int, used: int, highest: str | None, like: Values, random: np.random.Generator
 ) -> Values:
     """Returns values, each different, that no row has: numbers and times above the highest, texts
-    of the length of `like` that end in a number, uuids at random.
+    of the length of `like` that end in a number, uuids of the version that most of `like` have.
 
     `used` counts those that were taken before.
     """
@@ -82,10 +85,12 @@ def new_values(
         first = now + min(_GAP, (most - now) // 2) + 1 + used
         return [str(min(one, most)) for one in range(first, first + rows)]
     if kind in TIMES:
-        now_s = datetime.now(UTC)
-        return [_time(kind, now_s + _step(kind, used + one)) for one in range(rows)]
+        clock = datetime.now(UTC)
+        latest = max(clock, _moment(highest) or clock)
+        return [_time(kind, latest + _step(kind, used + one)) for one in range(rows)]
     if kind == "uuid":
-        return _uuids(rows, random)
+        of_time = sum(one is not None and one[_VERSION] == "7" for one in like) > len(like) / 2
+        return _uuids_of_time(rows, used, random) if of_time else _uuids(rows, random)
     length = min((len(one) for one in like if one), default=8)
     tail = f"{used + rows:x}"
     digits = max(len(tail), min(length, 8))
@@ -94,6 +99,20 @@ def new_values(
         shapes[number % len(shapes)][: max(0, length - digits)] + f"{used + number:0{digits}x}"
         for number in range(rows)
     ]
+
+
+def times_of_new_rows(kind: str, rows: int, known: Values, *, is_in_order: bool) -> Values | None:
+    """Returns what new rows have in a column of times: now, where the latest of the known values is
+    of today; above that one, where the table's rows are in the column's order; else None."""
+    latest = max((one for text in known if (one := _moment(text))), default=None)
+    if kind not in TIMES or latest is None:
+        return None
+    now = datetime.now(UTC)
+    is_recent = now - _RECENT <= latest <= now + _RECENT
+    if not is_recent and not is_in_order:
+        return None
+    begins = max(now, latest) if is_recent else latest
+    return [_time(kind, begins + timedelta(milliseconds=one + 1)) for one in range(rows)]
 
 
 def as_array(values: Values) -> str:
@@ -158,6 +177,23 @@ def _time(kind: str, moment: datetime) -> str:
     return (moment if kind.endswith("with time zone") else moment.replace(tzinfo=None)).isoformat(
         " "
     )
+
+
+def _moment(text: str | None) -> datetime | None:
+    """The time of a value in ISO's form; None of another, such as infinity."""
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found.replace(tzinfo=found.tzinfo or UTC)
+
+
+def _uuids_of_time(rows: int, used: int, random: np.random.Generator) -> Values:
+    """Of version 7, in order."""
+    now_ms = int(datetime.now(UTC).timestamp() * 1000) + used
+    heads = ((now_ms + one).to_bytes(6, "big") for one in range(rows))
+    whole = (UUID(bytes=head + random.bytes(10), version=4).hex for head in heads)
+    return [str(UUID(f"{one[:12]}7{one[13:]}")) for one in whole]
 
 
 def _uuids(rows: int, random: np.random.Generator) -> Values:

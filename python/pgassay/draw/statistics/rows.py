@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -30,6 +31,8 @@ _FIRST_ROWS, _FETCHED_ROWS, _FETCHED_BYTES = 10, 5000, 4 << 20
 _CURSOR = "pgassay_rows"
 _WIDTH = 32
 """Bytes of a value whose width is not known."""
+_IN_ORDER = 0.9
+"""Of a correlation."""
 _FORMS = (
     "SET DateStyle = 'ISO, MDY'",
     "SET IntervalStyle = 'postgres'",
@@ -104,12 +107,16 @@ class Sampler:
 
     def common(self, table: Table, column: str) -> Common | None:
         """Returns what pg_stats knows of a column; None where that is nothing."""
-        row = self._session.execute(
-            statement("drawing/common"), (table.schema, table.name, column), prepare=False
-        ).fetchone()
+        row = self._stats(table, column)
         if row is None or not (row[0] or row[2]):
             return None
         return Common(tuple(row[0] or ()), tuple(row[1] or ()), tuple(row[2] or ()))
+
+    def is_in_order(self, table: Table, column: str) -> bool:
+        """Whether pg_stats says that the table's rows lie in the order of a column: new rows then
+        have values above all others."""
+        row = self._stats(table, column)
+        return row is not None and (row[3] or 0.0) > _IN_ORDER
 
     def highest(self, table: Table, column: str) -> str | None:
         """Returns the highest value of a column, where no unique index begins with it the highest
@@ -130,6 +137,10 @@ class Sampler:
         except _REFUSED:
             return None
         return None if row is None else row[0]
+
+    def _stats(self, table: Table, column: str) -> tuple[Any, ...] | None:
+        where = (table.schema, table.name, column)
+        return self._session.execute(statement("drawing/common"), where, prepare=False).fetchone()
 
     def _read(self, table: Table, names: Sequence[str], most: int) -> dict[str, Values]:
         columns = [one for name in names if (one := table.column(name)) is not None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pgassay.draw.model import Figures
+from pgassay.draw.model import Figures, Role
 from pgassay.draw.statements.meetings import Meeting, Met
 from pgassay.draw.statements.parsing import Node
 from pgassay.draw.statements.scopes import TableName
@@ -19,7 +19,7 @@ from pgassay.draw.statistics.guesses import can_be_new, has_highest
 from pgassay.draw.statistics.preparing import Type
 from pgassay.draw.statistics.ranges import Width
 
-_LOWER, _UPPER = {">", ">="}, {"<", "<="}
+_LOWER, _UPPER = {Role.ABOVE, Role.FROM}, {Role.BELOW, Role.UP_TO}
 At = tuple[Table, TableColumn]
 
 
@@ -66,9 +66,9 @@ def ranges_of(statement: Statement) -> Iterator[tuple[Meeting, Meeting]]:
     lowers: dict[object, Meeting] = {}
     uppers: dict[object, Meeting] = {}
     for one in statement.met.meetings:
-        if one.role in _LOWER or (one.role == "between" and not one.upper):
+        if one.role in _LOWER or (one.role is Role.BETWEEN and not one.upper):
             lowers.setdefault(one.column, one)
-        elif one.role in _UPPER or one.role == "between":
+        elif one.role in _UPPER or one.role is Role.BETWEEN:
             uppers.setdefault(one.column, one)
     for column, low in lowers.items():
         if column is not None and column in uppers:
@@ -85,7 +85,7 @@ def to_be_new(statement: Statement) -> tuple[dict[int, At], set[int]]:
     by_row: dict[tuple[Table, int], dict[str, Meeting]] = {}
     for one in statement.met.meetings:
         at = statement.at(one)
-        if one.role == "values" and one.column is not None and at is not None:
+        if one.role is Role.VALUES and one.column is not None and at is not None:
             by_row.setdefault((at[0], one.column.occurrence), {})[at[1].name] = one
     new: dict[int, At] = {}
     apart: set[int] = set()

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from pgassay.draw.model import Origin
+from pgassay.draw.model import Origin, Role
 from pgassay.draw.statements.meetings import Meeting
 from pgassay.draw.statements.scopes import Column as NamedColumn
 from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
 from pgassay.draw.statistics.guesses import (
+    TEXTS,
+    TIMES,
     Values,
     a_key_of,
     a_pair_of,
@@ -26,6 +28,7 @@ from pgassay.draw.statistics.guesses import (
     guessed,
     has_highest,
     new_values,
+    times_of_new_rows,
     value_at,
 )
 from pgassay.draw.statistics.ranges import between
@@ -33,12 +36,6 @@ from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.skew import Skew, picked
 from pgassay.draw.statistics.statement import At, Statement, ranges_of, to_be_new
 
-_KEYS = {"->", "->>", "?"}
-_STEPS = {"+", "-"}
-"""Of a bound that is reckoned from the value of another: both are of the same row."""
-_LOOKS_UP = {
-    "=", "<>", "<", "<=", ">", ">=", "between", "in", "any", "like", "@>", "&&", *_STEPS, *_KEYS,
-}  # fmt: skip
 _PREFIX = 3
 """Letters of a value that a pattern begins with."""
 _OFFSETS = 4
@@ -87,7 +84,7 @@ class Drawer:
             for meeting in one.met.meetings:
                 if (at := one.at(meeting)) is None:
                     continue
-                oid, written = at[0].oid, meeting.role not in _LOOKS_UP
+                oid, written = at[0].oid, not meeting.role.looks_up
                 needs.setdefault((oid, written), set()).add(at[1].name)
                 if not written:
                     self.used_columns.add(f"{at[0].schema}.{at[0].name}.{at[1].name}")
@@ -133,7 +130,7 @@ class Drawer:
                 seen = constants.seen[meeting.number]
                 picks = self._random.integers(0, len(seen), chosen.number)
                 values, origin = [seen[pick] for pick in picks], Origin.SESSIONS
-            elif meeting.role in {"limit", "offset", "field"}:
+            elif meeting.role in {Role.LIMIT, Role.OFFSET, Role.FIELD}:
                 values, origin = self._of_form(statement, meeting, chosen.number), Origin.TYPE
             else:
                 values, origin = self._of_column(statement, meeting, chosen, found) or (
@@ -144,9 +141,9 @@ class Drawer:
         return found
 
     def _of_form(self, statement: Statement, meeting: Meeting, rows: int) -> Values:
-        if meeting.role == "field":
+        if meeting.role is Role.FIELD:
             return ["day"] * rows
-        if meeting.role == "limit":
+        if meeting.role is Role.LIMIT:
             return [str(statement.elements)] * rows
         pages = self._random.integers(0, _OFFSETS, rows)
         return [str(page * statement.elements) for page in pages]
@@ -158,25 +155,44 @@ class Drawer:
         not of the parameter's type."""
         at = statement.at(meeting)
         kind = statement.type_of(meeting)
-        wanted = kind.element if meeting.role == "any" else kind.plain
+        wanted = kind.element if meeting.role is Role.ANY else kind.plain
         if at is None or wanted is None or not fits(at[1].type, wanted):
             return None
-        if meeting.role == "any":
+        if meeting.role is Role.ANY:
             return self._lists(statement, at, chosen.number)
-        found = self._plain(statement, meeting, chosen)
+        found = self._of_new_rows(statement, meeting, at, chosen.number)
+        found = found or self._plain(statement, meeting, chosen)
         if found is None:
             return None
         values, origin = found
-        if meeting.role == "like":
+        if meeting.role is Role.LIKE:
             values = [None if one is None else _pattern(one) for one in values]
-        elif meeting.role == "@>" and kind.plain == "jsonb":
+        elif meeting.role is Role.CONTAINS and kind.plain == "jsonb":
             values = [a_pair_of(one, self._random) for one in values]
         elif meeting.key:
             keys = known[meeting.key].values.to_pylist()
             values = [value_at(one, key) for one, key in zip(values, keys, strict=True)]
-        elif meeting.role in _KEYS:
+        elif meeting.role.is_key:
             values = [a_key_of(one, self._random) for one in values]
         return values, origin
+
+    def _of_new_rows(
+        self, statement: Statement, meeting: Meeting, at: At, rows: int
+    ) -> tuple[Values, Origin] | None:
+        """Times that are written as rows come; None of others."""
+        table, column = at
+        if meeting.role not in {Role.VALUES, Role.SET} or column.type not in TIMES:
+            return None
+        # A row that is changed may be an old one.
+        comes = meeting.role is Role.VALUES and not statement.keeps
+        in_order = comes and self._sampler.is_in_order(table, column.name)
+        common = self._sampler.common(table, column.name)
+        known = [
+            *(self._sampler.values(table, column.name, written=True) or ()),
+            *(common.bounds if common else ()),
+        ]
+        made = times_of_new_rows(column.type, rows, known, is_in_order=in_order)
+        return None if made is None else (made, Origin.ABOVE)
 
     def _plain(
         self, statement: Statement, meeting: Meeting, chosen: _Rows
@@ -185,7 +201,7 @@ class Drawer:
         if at is None or meeting.column is None:
             return None
         table, column = at
-        written = meeting.role not in _LOOKS_UP
+        written = not meeting.role.looks_up
         sampled = self._sampler.values(table, column.name, written=written)
         if sampled is not None:
             picks = self._picks(statement, meeting, meeting.column, table, chosen)
@@ -214,8 +230,8 @@ class Drawer:
     ) -> np.ndarray:
         """Places in the sample: of parameters of the same row the same ones. A column that has a
         parameter already means another row."""
-        looks_up = meeting.role in _LOOKS_UP
-        is_of_same = meeting.role in _STEPS or meeting.key > 0
+        looks_up = meeting.role.looks_up
+        is_of_same = meeting.role.is_step or meeting.key > 0
         row = -meeting.number if meeting.number in chosen.apart else meeting.row
         while (key := (table.oid, column.occurrence, looks_up, row), column.name) in chosen.taken:
             if is_of_same:
@@ -227,7 +243,7 @@ class Drawer:
             mine = [
                 (one.column.name, f"{table.schema}.{table.name}.{one.column.name}")
                 for one in statement.met.meetings
-                if one.column and one.column[::2] == column[::2] and one.role in _LOOKS_UP
+                if one.column and one.column[::2] == column[::2] and one.role.looks_up
             ]
             exponent = self._skew.exponent(full for _, full in mine) if looks_up else 0.0
             places = self._known(table, [name for name, _ in mine] if looks_up else None)
@@ -264,6 +280,8 @@ class Drawer:
         self._used[key] = used + chosen.number
         highest = self._sampler.highest(table, column.name) if has_highest(column.type) else None
         like = self._sampler.values(table, column.name, written=True) or []
+        if column.type in TEXTS and self._sampler.is_in_order(table, column.name):
+            like = [max((one for one in like if one), default=None)]
         return new_values(column.type, chosen.number, used, highest, like, self._random)
 
     def _range(

@@ -15,11 +15,6 @@ from pgassay.draw.model import Drawing, DrawnScenario, DrawnStatement, Origin, P
 from pgassay.draw.writing.coverage import note_of_code
 from pgassay.notes import Note
 
-_RANGES = ("<", ">", "<=", ">=", "between", "like")
-_WRITTEN = ("values", "set", "+", "-", "*", "/", "||", "field")
-"""What such a value is decides no rows that are looked up."""
-_COUNTS = ("limit", "offset", "any", "@>", "&&")
-_KEYS = ("=", "in", "any")
 _UPDATES = re.compile(r"\s*(with\b.*)?update\b", re.IGNORECASE | re.DOTALL)
 _FEW_KEYS = 100
 """So few rows are all changed often, whatever the skew."""
@@ -50,12 +45,12 @@ def expected_of(
     guessed = [
         one
         for one in statement.parameters
-        if one.origin is Origin.TYPE and (one.role not in _WRITTEN or one.type == "interval")
+        if one.origin is Origin.TYPE and (not one.role.is_written or one.type == "interval")
     ]
     if source is Source.LOG:
         return _because("draw/expects-guess", guessed)
-    ranges = [one for one in statement.parameters if one.role in _RANGES]
-    counts = [one for one in statement.parameters if one.role in _COUNTS]
+    ranges = [one for one in statement.parameters if one.role.is_range]
+    counts = [one for one in statement.parameters if one.role.counts]
     guessed = [one for one in guessed if one not in counts]
     keys = [] if skew or not _UPDATES.match(statement.text) else _keys(scenario, statement)
     return [
@@ -74,7 +69,7 @@ def _keys(scenario: DrawnScenario, statement: DrawnStatement) -> list[Parameter]
         for one in statement.parameters
         if table is not None
         and one.name in table.column_names
-        and one.role in _KEYS
+        and one.role.chooses
         and one.origin is not Origin.TYPE
         and pc.count_distinct(table.column(one.name)).as_py() > _FEW_KEYS
     ]
