@@ -26,7 +26,7 @@ from bench.machine import load_average, this_machine
 from bench.server import SCALE, running_server
 from bench.tables import page, table
 from pgassay.server.protocol import ConnectionParameters
-from pgassay.spec.load.trace_file import read_trace
+from pgassay.spec.load.trace_file import METADATA, VERSION, read_trace, trace_schema
 from pgassay.trials.load.replay_load import ReplayLoad, ReplayRequest
 
 OUTPUT = MEASURED / "replay.md"
@@ -56,9 +56,11 @@ def write_trace(path: Path, statements: int, rate: float) -> None:
             "duration_us": pa.nulls(statements, pa.int64()),
             "sqlstate": pa.nulls(statements, pa.string()),
             "database": pa.array(["bench"] * statements).dictionary_encode(),
+            "user": pa.nulls(statements, pa.string()),
+            "application": pa.nulls(statements, pa.string()),
         }
-    )
-    about = {"pgassay.trace": json.dumps({"version": 1})}
+    ).cast(trace_schema())
+    about = {METADATA: json.dumps({"version": VERSION})}
     pq.write_table(table_of.replace_schema_metadata(about), path, row_group_size=GROUP)
 
 

@@ -401,7 +401,8 @@ class Replay:
 
         Columns, little-endian, one value a row: session (i4), at_us (i8), kind (u1: connect,
         simple, extended, prepared, disconnect), statement and name (i4, the place of a text, −1 for
-        none), failed_there (u1), is_last (u1, of its session); first_value (u4, one more than
+        none), failed_there (5 bytes: the source's SQLSTATE, or zeros), is_last (u1, of its
+        session); first_value (u4, one more than
         rows: where the row's parameters begin), value_is_null (u1). Texts are `values`,
         `statements` and `names`: UTF-8 one after the other, with `…_ends` (u4, from 0).
         `numbers` (u4) has the number of each of `statements`. Raises ConfigurationError.
@@ -527,10 +528,11 @@ class LogReader:
     def summary(self) -> str:
         """JSON of all that was read but for the rows of values.
 
-        ``{"entries", "statements", "with_duration", "shortest_us", "busy_us", "failed", "first_us",
-        "last_us", "back", "whole_seconds", "simple", "extended", "prepared", "sessions", "cut",
-        "not_utf8", "unread", "commits", "rollbacks", "partial", "left_out", "sessions_at_once",
-        "databases", "templates": [{"text", "parameters", "constants", "data"}],
+        ``{"entries", "statements", "with_duration", "shortest_us", "failed", "first_us", "last_us",
+        "back", "whole_seconds", "simple", "extended", "prepared", "sessions", "cut", "not_utf8",
+        "unread", "left_out", "databases": [{"name", "user" (of most statements), "commits",
+        "rollbacks", "partial", "busy_us", "sessions_at_once"}],
+        "templates": [{"text", "parameters", "constants", "data"}],
         "scenarios": [{"database", "explicit", "rolled_back", "statements", "transactions",
         "time_us", "done": [{"time_us", "failed"}], "without_values", "pauses_us"}],
         "lost": [{"reason", "template", "calls", "time_us"}]}``; databases and templates are named
@@ -543,12 +545,10 @@ class LogReader:
     def waiting(self) -> int:
         """How many rows of a trace `rows` would return."""
     def rows(self) -> dict[str, bytes]:
-        """Rows of a trace since the last call, as columns of int64 but for: `kind` (a byte, the
-        place in `kinds()`), `statement` and `values` (texts, with their offsets), `values_known` (a
-        byte: 0 is NULL). `counts` has how many of the values each row has. -1 stands for none;
-        name, sqlstate, database, user and application are places in `names()`."""
+        """Rows of a trace since the last call, as columns of int64 but for: `kind` (a byte, as
+        `Replay.feed` takes it), `statement` and `values` (texts, with their offsets),
+        `values_known` (a byte: 0 is NULL). `counts` has how many of the values each row has. -1
+        stands for none; name, sqlstate, database, user and application are places in
+        `names()`."""
     def names(self) -> list[str]:
         """The names that columns of rows refer to; later calls of `rows` add to them."""
-    @staticmethod
-    def kinds() -> list[str]:
-        """The kinds of rows."""

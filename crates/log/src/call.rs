@@ -9,9 +9,9 @@ use crate::message::{Given, parameters};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Protocol {
-    Simple = 0,
-    Extended = 1,
-    Prepared = 2,
+    Simple = 1,
+    Extended = 2,
+    Prepared = 3,
 }
 
 /// A statement with its times at the source.

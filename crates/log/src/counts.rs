@@ -1,6 +1,9 @@
 //! What a log has of entries and statements.
 //!
-//! Enters: each entry's time, each statement. Leaves: counts and sums. Never: sees a text.
+//! Enters: each entry's time, each statement. Leaves: counts and sums, in all and by database. Never:
+//! sees a text.
+
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -16,7 +19,6 @@ pub(crate) struct Counts {
     pub(crate) statements: u64,
     pub(crate) with_duration: u64,
     pub(crate) shortest_us: Option<i64>,
-    pub(crate) busy_us: i64,
     pub(crate) failed: u64,
     pub(crate) first_us: Option<i64>,
     pub(crate) last_us: i64,
@@ -49,11 +51,55 @@ impl Counts {
         }
         if let Some(duration_us) = call.duration_us {
             self.with_duration += 1;
-            self.busy_us += duration_us;
             if call.failed.is_none() {
                 let shortest = self.shortest_us.unwrap_or(duration_us);
                 self.shortest_us = Some(shortest.min(duration_us));
             }
         }
+    }
+}
+
+/// What one database has.
+#[derive(Debug, Default)]
+pub(crate) struct OfDatabase {
+    pub(crate) commits: u64,
+    pub(crate) rollbacks: u64,
+    /// Transactions begun before the log, or without an end in it.
+    pub(crate) partial: u64,
+    pub(crate) busy_us: i64,
+    /// Statements by the number of their user's name.
+    users: HashMap<i64, u64>,
+    /// Second → sessions that came less those that went.
+    changes: BTreeMap<i64, i64>,
+}
+
+impl OfDatabase {
+    pub(crate) fn call(&mut self, call: &Call, user: i64) {
+        self.busy_us += call.duration_us.unwrap_or(0);
+        *self.users.entry(user).or_default() += 1;
+    }
+
+    pub(crate) fn session(&mut self, first_us: i64, last_us: i64) {
+        *self.changes.entry(first_us / SECOND_US).or_default() += 1;
+        *self.changes.entry(last_us / SECOND_US + 1).or_default() -= 1;
+    }
+
+    /// The most sessions that were there in one second, by their first and last entries.
+    pub(crate) fn at_once(&self) -> u64 {
+        let (mut now, mut most) = (0, 0);
+        for change in self.changes.values() {
+            now += change;
+            most = most.max(now);
+        }
+        u64::try_from(most).unwrap_or(0)
+    }
+
+    /// The number of the user's name with most statements.
+    pub(crate) fn user(&self) -> Option<i64> {
+        let most = self
+            .users
+            .iter()
+            .max_by_key(|(user, calls)| (**calls, -**user));
+        most.map(|(user, _)| *user)
     }
 }

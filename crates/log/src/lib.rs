@@ -32,4 +32,4 @@ mod transactions;
 pub use error::LogError;
 pub use reader::Reader;
 pub use scenarios::Column;
-pub use trace::{KINDS, Rows, Texts};
+pub use trace::{Rows, Texts};

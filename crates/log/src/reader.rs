@@ -53,16 +53,24 @@ pub struct Summary<'a> {
     #[serde(flatten)]
     counts: &'a Counts,
     unread: u64,
-    commits: u64,
-    rollbacks: u64,
-    partial: u64,
     left_out: u64,
-    /// The most that were there at once.
-    sessions_at_once: u64,
-    databases: &'a [String],
+    databases: Vec<DatabaseSummary<'a>>,
     templates: Vec<TemplateSummary<'a>>,
     scenarios: Vec<ScenarioSummary<'a>>,
     lost: Vec<LostSummary>,
+}
+
+#[derive(Debug, Serialize)]
+struct DatabaseSummary<'a> {
+    name: &'a str,
+    /// That most of its statements are of.
+    user: &'a str,
+    commits: u64,
+    rollbacks: u64,
+    partial: u64,
+    busy_us: i64,
+    /// The most that were there at once.
+    sessions_at_once: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -156,6 +164,19 @@ impl Reader {
                 constants: template.constants,
                 data: template.verb == crate::templates::Verb::Data,
             });
+        let named = |user: i64| sessions.names.all.get(usize::try_from(user).ok()?);
+        let databases =
+            (sessions.databases.all.iter().zip(&sessions.of_databases)).map(|(name, counts)| {
+                DatabaseSummary {
+                    name,
+                    user: counts.user().and_then(named).map_or("", |user| user),
+                    commits: counts.commits,
+                    rollbacks: counts.rollbacks,
+                    partial: counts.partial,
+                    busy_us: counts.busy_us,
+                    sessions_at_once: counts.at_once(),
+                }
+            });
         let resolution_us = if counts.whole_seconds {
             1_000_000
         } else {
@@ -182,12 +203,8 @@ impl Reader {
         Ok(serde_json::to_string(&Summary {
             counts,
             unread: self.cutter.unread,
-            commits: sessions.ends.commits,
-            rollbacks: sessions.ends.rollbacks,
-            partial: sessions.ends.partial,
             left_out: sessions.trace.left_out,
-            sessions_at_once: sessions.at_once(),
-            databases: &sessions.databases.all,
+            databases: databases.collect(),
             templates: templates.collect(),
             scenarios: scenarios.collect(),
             lost: lost.collect(),
@@ -283,9 +300,37 @@ mod tests {
             simple(3, "SELECT 2"),
         ];
         let found = read("csv", "", &text.concat());
-        assert_eq!(found["partial"], 1);
+        assert_eq!(found["databases"][0]["partial"], 1);
         assert_eq!(found["lost"][0]["reason"], "partial-transaction");
         assert_eq!(found["scenarios"][0]["transactions"], 1);
+    }
+
+    #[test]
+    fn what_another_database_did_is_counted_apart() {
+        let other = |text: &str| {
+            text.replace("\"d\",7", "\"postgres\",8")
+                .replace("\"u\"", "\"monitor\"")
+        };
+        let one = simple(2, "SELECT 1");
+        let found = read(
+            "csv",
+            "",
+            &[simple(1, "SELECT 1"), other(&one), one].concat(),
+        );
+        let of = |database: usize, key: &str| found["databases"][database][key].clone();
+        assert_eq!(
+            (of(0, "name"), of(1, "name")),
+            ("d".into(), "postgres".into())
+        );
+        assert_eq!(
+            (of(0, "user"), of(1, "user")),
+            ("u".into(), "monitor".into())
+        );
+        assert_eq!((of(0, "commits"), of(1, "commits")), (2.into(), 1.into()));
+        assert_eq!(
+            (of(0, "busy_us"), of(0, "sessions_at_once")),
+            (2000.into(), 1.into())
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ const QUANTILES: i64 = 10;
 /// What tells scenarios apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Key {
-    pub(crate) database: u32,
+    pub(crate) database: usize,
     pub(crate) explicit: bool,
     pub(crate) rolled_back: bool,
     pub(crate) statements: Vec<u32>,
@@ -100,7 +100,7 @@ impl Scenarios {
     /// Counts a transaction; `control_us` is the time of BEGIN and COMMIT.
     pub(crate) fn add(
         &mut self,
-        database: u32,
+        database: usize,
         explicit: bool,
         rolled_back: bool,
         calls: &[Call],

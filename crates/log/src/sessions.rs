@@ -4,10 +4,10 @@
 //! Never: counts a statement twice: of the extended protocol's lines an execution counts, and the
 //! time of its parse and bind is its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::call::{Call, Protocol, Values};
-use crate::counts::{Counts, SECOND_US};
+use crate::counts::{Counts, OfDatabase};
 use crate::entry::{Entry, Severity};
 use crate::lexer::{Scanned, scan};
 use crate::message::{Said, Step, said};
@@ -15,7 +15,7 @@ use crate::reader::Configuration;
 use crate::scenarios::Scenarios;
 use crate::templates::Templates;
 use crate::trace::{Names, Trace, Whose};
-use crate::transactions::{Ends, Gathering, Open};
+use crate::transactions::{Gathering, Open};
 
 /// Parse and bind before an execution.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct Session {
     id: Box<[u8]>,
     number: i64,
     whose: Whose,
-    database: u32,
+    database: usize,
     first_us: i64,
     last_us: i64,
     /// When its latest statement of a trace began.
@@ -46,15 +46,14 @@ pub(crate) struct Sessions {
     places: HashMap<Box<[u8]>, usize>,
     present: Vec<Option<Session>>,
     pub(crate) counts: Counts,
-    pub(crate) ends: Ends,
+    /// By the number of their name in `databases`.
+    pub(crate) of_databases: Vec<OfDatabase>,
     pub(crate) templates: Templates,
     pub(crate) scenarios: Scenarios,
     pub(crate) trace: Trace,
     pub(crate) names: Names,
     pub(crate) databases: Names,
     scanned: Scanned,
-    /// Second → sessions that came less those that went.
-    changes: BTreeMap<i64, i64>,
 }
 
 impl Sessions {
@@ -68,13 +67,12 @@ impl Sessions {
                 whole_seconds: true,
                 ..Counts::default()
             },
-            ends: Ends::default(),
+            of_databases: Vec::new(),
             templates: Templates::default(),
             trace: Trace::default(),
             names: Names::default(),
             databases: Names::default(),
             scanned: Scanned::default(),
-            changes: BTreeMap::new(),
         }
     }
 
@@ -161,11 +159,16 @@ impl Sessions {
         if self.asked.trace {
             self.trace.connect(number, first_us, whose);
         }
+        // With too many names the rest are counted with the first.
+        let database = usize::try_from(self.databases.number(&entry.database)).unwrap_or(0);
+        if self.of_databases.len() <= database {
+            self.of_databases.push(OfDatabase::default());
+        }
         Session {
             id: entry.session.as_ref().into(),
             number,
             whose,
-            database: u32::try_from(self.databases.number(&entry.database)).unwrap_or(u32::MAX),
+            database,
             first_us,
             last_us: entry.time_us,
             started_us: first_us,
@@ -179,14 +182,7 @@ impl Sessions {
         if let Some(call) = session.pending.take() {
             self.complete(&mut session, call);
         }
-        *self
-            .changes
-            .entry(session.first_us / SECOND_US)
-            .or_default() += 1;
-        *self
-            .changes
-            .entry(session.last_us / SECOND_US + 1)
-            .or_default() -= 1;
+        self.of_databases[session.database].session(session.first_us, session.last_us);
         if self.asked.trace {
             self.trace
                 .disconnect(session.number, session.last_us, session.whose);
@@ -205,21 +201,11 @@ impl Sessions {
         }
     }
 
-    /// The most sessions that were there in one second, by their first and last entries.
-    pub(crate) fn at_once(&self) -> u64 {
-        let (mut now, mut most) = (0, 0);
-        for change in self.changes.values() {
-            now += change;
-            most = most.max(now);
-        }
-        u64::try_from(most).unwrap_or(0)
-    }
-
-    fn gathering(&mut self, database: u32) -> Gathering<'_> {
+    fn gathering(&mut self, database: usize) -> Gathering<'_> {
         Gathering {
             scenarios: &mut self.scenarios,
             templates: &mut self.templates,
-            ends: &mut self.ends,
+            counts: &mut self.of_databases[database],
             database,
         }
     }
@@ -281,18 +267,17 @@ impl Sessions {
                 values.add_logged(&prelude.detail);
             }
         }
+        let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok();
+        let mut is_utf8 = values.iter().all(|(_, text)| is_text(text));
         let mut template = None;
         if !self.asked.trace {
             scan(text, &mut self.scanned);
             template = self.templates.number(&self.scanned);
-            let is_utf8 = std::str::from_utf8(&self.scanned.values).is_ok()
-                && values
-                    .iter()
-                    .all(|(_, text)| std::str::from_utf8(text).is_ok());
-            self.counts.not_utf8 += u64::from(!is_utf8);
-            values.cut |= !is_utf8;
+            is_utf8 &= is_text(&self.scanned.values);
             values.add_constants(&self.scanned.constants, &self.scanned.values);
         }
+        self.counts.not_utf8 += u64::from(!is_utf8);
+        values.cut |= !is_utf8;
         self.counts.cut += u64::from(values.cut);
         let of_prelude = prelude.start_us.filter(|_| protocol != Protocol::Simple);
         Call {
@@ -344,6 +329,7 @@ impl Sessions {
 
     fn complete(&mut self, session: &mut Session, mut call: Call) {
         self.counts.call(&call);
+        self.of_databases[session.database].call(&call, session.whose.user);
         if self.asked.trace {
             // Times have milliseconds: within a session a start is never before the one before.
             call.start_us = call.start_us.max(session.started_us);

@@ -7,9 +7,8 @@ use std::collections::HashMap;
 
 use crate::call::{Call, Protocol};
 
-/// Kinds of rows, as numbers in `Rows::kind`.
-pub const KINDS: [&str; 5] = ["simple", "extended", "prepared", "connect", "disconnect"];
-const CONNECT: u8 = 3;
+/// Kinds of rows beside those of [`Protocol`].
+const CONNECT: u8 = 0;
 const DISCONNECT: u8 = 4;
 const NONE: i64 = -1;
 

@@ -5,6 +5,7 @@
 //! those that a first COMMIT ends are counted apart.
 
 use crate::call::{Call, Values, each_value};
+use crate::counts::OfDatabase;
 use crate::scenarios::Scenarios;
 use crate::templates::{Templates, Verb, options_of_begin};
 
@@ -33,21 +34,12 @@ pub(crate) struct Open {
     control_us: i64,
 }
 
-/// What became of transactions, over all sessions.
-#[derive(Debug, Default)]
-pub(crate) struct Ends {
-    pub(crate) commits: u64,
-    pub(crate) rollbacks: u64,
-    /// Begun before the log, or without an end in it.
-    pub(crate) partial: u64,
-}
-
 /// All that transactions are made into.
 pub(crate) struct Gathering<'a> {
     pub(crate) scenarios: &'a mut Scenarios,
     pub(crate) templates: &'a mut Templates,
-    pub(crate) ends: &'a mut Ends,
-    pub(crate) database: u32,
+    pub(crate) counts: &'a mut OfDatabase,
+    pub(crate) database: usize,
 }
 
 impl Open {
@@ -124,7 +116,7 @@ impl Open {
                 if self.state == State::Open {
                     self.close(rolls_back || self.failed || call.failed.is_some(), to);
                 } else {
-                    to.ends.partial += 1;
+                    to.counts.partial += 1;
                     for call in self.calls.drain(..) {
                         to.scenarios.lose("partial-transaction", &call);
                     }
@@ -166,9 +158,9 @@ impl Open {
     fn close(&mut self, rolled_back: bool, to: &mut Gathering<'_>) {
         let whole = std::mem::replace(self, Self::settled());
         if rolled_back {
-            to.ends.rollbacks += 1;
+            to.counts.rollbacks += 1;
         } else {
-            to.ends.commits += 1;
+            to.counts.commits += 1;
         }
         to.scenarios.add(
             to.database,
@@ -185,9 +177,9 @@ impl Open {
         let left = std::mem::replace(self, Self::settled());
         match left.state {
             State::Unsure | State::None => left.calls.into_iter().for_each(|call| alone(call, to)),
-            State::TooLong => to.ends.partial += 1,
+            State::TooLong => to.counts.partial += 1,
             State::Open => {
-                to.ends.partial += 1;
+                to.counts.partial += 1;
                 for call in &left.calls {
                     to.scenarios.lose("partial-transaction", call);
                 }
@@ -204,9 +196,9 @@ fn alone(call: Call, to: &mut Gathering<'_>) {
         return;
     }
     if call.failed.is_some() {
-        to.ends.rollbacks += 1;
+        to.counts.rollbacks += 1;
     } else {
-        to.ends.commits += 1;
+        to.counts.commits += 1;
     }
     to.scenarios
         .add(to.database, false, false, &[call], 0, to.templates);

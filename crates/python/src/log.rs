@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use pgassay_log::{KINDS, LogError, Reader};
+use pgassay_log::{LogError, Reader};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -91,11 +91,6 @@ impl LogReader {
 
     fn names(&self) -> Vec<String> {
         self.reader.names().to_vec()
-    }
-
-    #[staticmethod]
-    fn kinds() -> Vec<&'static str> {
-        KINDS.to_vec()
     }
 }
 

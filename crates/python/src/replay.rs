@@ -109,7 +109,7 @@ fn taken(rows: &HashMap<String, PyBackedBytes>) -> Columns {
         kind: bytes("kind").to_vec(),
         statement: numbers(bytes("statement"), i32::from_le_bytes),
         name: numbers(bytes("name"), i32::from_le_bytes),
-        failed_there: bytes("failed_there").to_vec(),
+        failed_there: numbers(bytes("failed_there"), |code| code),
         is_last: bytes("is_last").to_vec(),
         first_value: numbers(bytes("first_value"), u32::from_le_bytes),
         value_is_null: bytes("value_is_null").to_vec(),

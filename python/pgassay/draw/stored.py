@@ -72,6 +72,8 @@ class DrawingFile(StoredFile):
     figures: _Kept[SourceFigures]
     scenarios: Items[StoredScenario]
     lost: Items[_Kept[Lost]]
+    schemas: Items[str] = ()
+    """Where the source's sessions look for names."""
     notes: Annotated[SaidNotes, Codes("notes")] = Field((), alias="said")
 
 
@@ -86,6 +88,7 @@ def drawing_file(
         figures=drawing.figures,
         scenarios=tuple(_scenario(one, scripts[one.name]) for one in drawing.scenarios),
         lost=drawing.lost,
+        schemas=drawing.schemas,
         said=notes,
     )
 

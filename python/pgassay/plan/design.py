@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgassay.errors import SpecError
+from pgassay.notes import Note
 from pgassay.plan.factorial.combinations import combine
 from pgassay.plan.model import Arm, Endpoint, Factor, Plan, PlannedTrial
 from pgassay.plan.modes import BLOCKS, DUET, SWITCHBACK, blocks_of, choose_mode
 from pgassay.plan.orders import balanced_orders, directories, plot_orders
 from pgassay.plan.plots import choose_plots, restarts_every_trial, whole_plots
-from pgassay.plan.risks import find_risks, not_compared, overridden_settings
+from pgassay.plan.risks import find_risks, lacks_of_trace, not_compared, overridden_settings
 from pgassay.plan.server_settings import as_applied, refuse_changes
 from pgassay.plan.steps import Step, steps_of
 from pgassay.plan.switchback import alternating_trials, long_slice, slice_lengths
@@ -123,7 +124,12 @@ def _experiment(spec: Spec, *, calibrates: bool) -> Plan:
     refuse_changes(spec.file, factors, mode)
     arms = _arms(factors, combined.levels)
     risks = find_risks(spec.file, spec.workload, combined.resolution, of_trials, len(arms))
-    risks = (*not_compared(spec.variants.queries), *overridden_settings(spec, mode.name), *risks)
+    risks = (
+        *not_compared(spec.variants.queries),
+        *overridden_settings(spec, mode.name),
+        *_lacks(spec),
+        *risks,
+    )
     if of_trials in (SWITCHBACK, DUET):
         measured_s = sum(step.duration_s for step in steps if step.measured)
         later_s = (
@@ -170,6 +176,11 @@ def _replay(spec: Spec) -> Replayed | None:
     if facts is None:
         return None
     return Replayed(facts.statements, facts.sessions, spec.file.load.speed)
+
+
+def _lacks(spec: Spec) -> tuple[Note, ...]:
+    facts = spec.trace
+    return () if facts is None else lacks_of_trace(facts.left_out, facts.values_cut, facts.fetched)
 
 
 def _queries(spec: Spec) -> QuerySet | None:

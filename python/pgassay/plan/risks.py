@@ -96,6 +96,16 @@ def overridden_settings(spec: Spec, mode: str) -> tuple[Note, ...]:
     )
 
 
+def lacks_of_trace(left_out: int = 0, values_cut: int = 0, fetched: int = 0) -> tuple[Note, ...]:
+    """Returns what a replay does not repeat as it was, by what its trace lacks (`TraceFacts`)."""
+    lacks = {
+        "plan/trace-left-out": left_out,
+        "plan/trace-fetched": fetched,
+        "plan/trace-values-cut": values_cut,
+    }
+    return tuple(Note(code, {"n": n}) for code, n in lacks.items() if n)
+
+
 def _resets(level: ResetLevel) -> list[Note]:
     return [Note("plan/reset-level", {"level": level, "differs": one}) for one in level.differs]
 

@@ -24,16 +24,22 @@ log_filename = 'all.log'
 log_min_duration_statement = 0
 """
 READER = f"""
+CREATE ROLE till LOGIN PASSWORD '{SECRET}';
+ALTER ROLE till SET search_path = shop, public;
+GRANT USAGE ON SCHEMA shop TO till;
+GRANT SELECT, UPDATE ON shop.account TO till;
 CREATE ROLE reader LOGIN REPLICATION PASSWORD '{SECRET}';
 GRANT pg_monitor, pg_read_all_data TO reader;
 """
-"""As docs/own-load.md makes it."""
+"""As docs/own-load.md makes it; the application's role looks for names elsewhere."""
 REPLICATION = "host replication all 127.0.0.1/32 scram-sha-256\n"
 TABLES = """
 CREATE EXTENSION pg_stat_statements;
 CREATE TABLE account (id bigint PRIMARY KEY, owner text NOT NULL, balance numeric NOT NULL);
-INSERT INTO account SELECT n, 'owner ' || n, n FROM generate_series(1, 2000) AS n;
-ANALYZE account;
+CREATE SCHEMA shop;
+CREATE TABLE shop.account (LIKE account INCLUDING ALL);
+INSERT INTO shop.account SELECT n, 'owner ' || n, n FROM generate_series(1, 2000) AS n;
+ANALYZE shop.account;
 """
 LOAD = (
     "SELECT balance FROM account WHERE id = %s",
@@ -53,7 +59,8 @@ def loaded(server: LabServer) -> Iterator[None]:
     over = threading.Event()
 
     def work() -> None:
-        with psycopg.connect(server.dsn(), autocommit=True, application_name="till") as session:
+        dsn = server.dsn("till")
+        with psycopg.connect(dsn, autocommit=True, application_name="till") as session:
             number = 0
             while not over.is_set():
                 number = number % 2000 + 1

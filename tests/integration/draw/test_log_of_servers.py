@@ -16,11 +16,12 @@ import pytest
 
 from pgassay.draw.log.drawing import draw_log
 from pgassay.draw.log.options import LogOptions
-from pgassay.draw.log.trace import KEY, write_trace
+from pgassay.draw.log.trace import write_trace
 from pgassay.draw.model import Drawing, DrawnScenario, Protocol
 from pgassay.refusals.refusal import SetupRefused
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
+from pgassay.spec.load.trace_file import METADATA
 from support.servers.lab import SECRET, LabServer, running_lab_server, wait_until
 from support.servers.pool import on_every_version
 
@@ -236,7 +237,7 @@ def test_a_trace_has_each_statement_as_it_was_sent(server: LabServer, tmp_path: 
             return bool(pq.read_table(trace)["kind"].to_pylist().count("simple") == 2)
 
         wait_until(is_whole, "all of the trace")
-        about = json.loads(pq.read_schema(trace).metadata[KEY])
+        about = json.loads(pq.read_schema(trace).metadata[METADATA])
         assert (about["left_out"], about["sessions"]) == (1, 2)
         everything = pq.read_table(trace).to_pylist()
         times = [row["at_us"] for row in everything]

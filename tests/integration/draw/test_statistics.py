@@ -91,7 +91,10 @@ def test_each_drawn_statement_runs_with_each_row_of_its_parameters(
     assert {one.transactions for one in drawn.scenarios} == {CALLS}
     gave = {}
     for one in drawn.scenarios:
-        with psycopg.connect(shop.dsn("app")) as session:
+        # As another role, which by itself looks for names elsewhere.
+        with psycopg.connect(shop.dsn()) as session:
+            path = ",".join(drawn.schemas)
+            session.execute("SELECT set_config('search_path', %s, false)", (path,))
             (gave[one.name],) = executed(session, one)
             session.rollback()
     # How far back reports look are constants that the statistics do not have.
@@ -106,7 +109,7 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     (statement,) = insert.statements
     assert [(one.name, one.type, one.column, one.origin) for one in statement.parameters] == [
         ("id", "bigint", "shop.event.id", Origin.ABOVE),
-        ("at", "timestamp with time zone", "shop.event.at", Origin.ROWS),
+        ("at", "timestamp with time zone", "shop.event.at", Origin.ABOVE),
         ("kind", "smallint", "shop.event.kind", Origin.ROWS),
         ("ratio", "double precision", "shop.event.ratio", Origin.ROWS),
         ("fine", "boolean", "shop.event.fine", Origin.ROWS),
@@ -119,6 +122,8 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     assert min(ids) > 10**7
     # Columns of one table are of one row: these five were made of one number.
     assert {(kind % 2 == 0) == fine for _, _, kind, _, fine in rows_of(insert)} == {True}
+    # New events come after all others: these are of the first 52 days of the year.
+    assert {str(at)[:10] for _, at, *_ in rows_of(insert)} == {"2026-02-22"}
     limit = scenario(drawn, "SELECT id FROM orders").statements[0].parameters[1]
     assert (limit.role, limit.origin) == ("limit", Origin.TYPE)
     colour = scenario(drawn, "SELECT about ->>")
@@ -138,6 +143,12 @@ def test_parameters_have_the_names_types_and_values_of_their_columns(drawn: Draw
     deleted = scenario(drawn, "DELETE FROM").parameters
     assert deleted is not None
     assert len(set(deleted["order"].to_pylist())) > OPTIONS.rows
+
+
+def test_names_are_looked_up_where_the_sources_role_does(drawn: Drawing) -> None:
+    assert drawn.schemas == ("shop", "public")
+    said = {code: values for code, values in drawn.notes if code == "draw/role-settings"}
+    assert said == {"draw/role-settings": {"names": ("app: jit",)}}
 
 
 def test_a_stretch_of_a_column_gives_as_many_rows_as_on_the_source(

@@ -64,7 +64,7 @@ def two_sessions() -> list[Row]:
         Row(0, 13_000, "simple", "EXECUTE p"),
         Row(1, 14_000, "extended", "SELECT count(*) FROM absent WHERE id = $1", ["1"]),
         Row(1, 15_000, "disconnect"),
-        Row(0, 16_000, "simple", "COPY paid FROM STDIN", sqlstate="57014"),
+        Row(0, 16_000, "simple", "COPY paid FROM STDIN", sqlstate="42501"),
         Row(0, 17_000, "extended", "COPY paid FROM STDIN", [], sqlstate="57014"),
         Row(2, 18_000, "simple", "BEGIN; INSERT INTO paid VALUES (5); ROLLBACK"),
         Row(0, 20_000, "extended", "SELECT 1"),
@@ -92,6 +92,7 @@ def test_sessions_transactions_and_prepared_statements_are_those_of_the_trace(
     assert result["transactions"] + result["failed"] == 18
     assert (figures["failed_here_and_there"], figures["failed_here_only"]) == (3, 1)
     assert figures["failed_there_only"] == 0
+    assert figures["failed_otherwise"] == {"42501/57014": 1}
     assert figures["sessions"] == 3
     assert figures["trace"]["at_once"] == 2
     assert (figures["late_own"] is None) == (speed is None)

@@ -6,6 +6,7 @@ GRANT pg_monitor TO looker;
 CREATE SCHEMA shop AUTHORIZATION app;
 GRANT USAGE ON SCHEMA shop TO looker;
 ALTER ROLE app SET search_path = shop, public;
+ALTER ROLE app SET jit = off;
 SET search_path = shop;
 CREATE TYPE state AS ENUM ('open', 'paid', 'sent');
 CREATE TABLE customer (

@@ -13,22 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_WORD = pa.dictionary(pa.int32(), pa.string())
-SCHEMA = pa.schema(
-    [
-        ("session", pa.int32()),
-        ("at_us", pa.int64()),
-        ("kind", _WORD),
-        ("statement", _WORD),
-        ("parameters", pa.list_(pa.string())),
-        ("name", pa.string()),
-        ("duration_us", pa.int64()),
-        ("sqlstate", pa.string()),
-        ("database", _WORD),
-        ("user", _WORD),
-        ("application", _WORD),
-    ]
-)
+from pgassay.spec.load.trace_file import METADATA, VERSION, trace_schema
 
 
 @dataclass(frozen=True)
@@ -51,11 +36,11 @@ class Row:
 def write_trace(path: Path, rows: Sequence[Row], *, row_group: int = 100_000) -> Path:
     """Writes the rows in row groups of this size; returns the path."""
     statements = sum(row.statement is not None for row in rows)
-    about = {"version": 1, "started": "2026-01-01T00:00:00Z", "statements": statements}
-    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=SCHEMA)
+    about = {"version": VERSION, "started": "2026-01-01T00:00:00Z", "statements": statements}
+    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=trace_schema())
     about["seconds"] = rows[-1].at_us / 1e6
     pq.write_table(
-        table.replace_schema_metadata({"pgassay.trace": json.dumps(about)}),
+        table.replace_schema_metadata({METADATA: json.dumps(about)}),
         path,
         row_group_size=row_group,
     )

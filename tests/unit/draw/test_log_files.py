@@ -11,8 +11,9 @@ import pytest
 
 from pgassay.draw.log.drawing import draw_log
 from pgassay.draw.log.options import LogOptions
-from pgassay.draw.log.trace import KEY, write_trace
+from pgassay.draw.log.trace import write_trace
 from pgassay.refusals.refusal import SetupRefused
+from pgassay.spec.load.trace_file import METADATA
 
 LINE = "2026-11-27 16:00:00.{ms} UTC [7] u@d LOG:  duration: 1.000 ms  statement: SELECT {ms}\n"
 LOG = "".join(LINE.format(ms=ms) for ms in range(100, 120))
@@ -178,7 +179,7 @@ def test_a_trace_has_no_statement_that_gives_a_password(tmp_path: Path, sql: byt
     assert [one for one in statements if one and "password" in one.lower()] == [
         "SELECT password FROM a"
     ]
-    about = json.loads(pq.read_schema(trace).metadata[KEY])
+    about = json.loads(pq.read_schema(trace).metadata[METADATA])
     assert (about["statements"], about["left_out"]) == (21, 1)
 
 

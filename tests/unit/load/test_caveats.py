@@ -45,7 +45,9 @@ def test_a_prepared_statement_that_is_lost_speaks_of_poolers() -> None:
     first["scenario"] = "replay"
     failed = refused(result(10, failed=20, first_error=first, scenarios=scenarios), "")
     assert "trials/load/pooled" in codes_in(failed)
-    replay = {"late_own": None, "failed_here_only": 2, "failed_there_only": 0}
+    replay: dict[str, Any] = {
+        "late_own": None, "failed_here_only": 2, "failed_there_only": 0, "failed_otherwise": {},
+    }  # fmt: skip
     for as_there, pooled in ((0, True), (1, False)):
         of = result(
             failed=2, first_error=first, scenarios=scenarios,

@@ -32,8 +32,8 @@ pub struct Columns {
     pub kind: Vec<u8>,
     pub statement: Vec<i32>,
     pub name: Vec<i32>,
-    /// Whether the statement failed at the source.
-    pub failed_there: Vec<u8>,
+    /// The SQLSTATE by which the statement failed at the source; zeros where it did not.
+    pub failed_there: Vec<[u8; 5]>,
     /// Whether the row is the last of its session.
     pub is_last: Vec<u8>,
     /// Parameters of row n are the values from `first_value[n]` up to `first_value[n + 1]`.
@@ -61,7 +61,7 @@ pub struct Row<'c> {
     /// Of the prepared statement; empty for none.
     pub name: &'c str,
     pub number: u32,
-    pub failed_there: bool,
+    pub failed_there: Option<[u8; 5]>,
     pub is_last: bool,
 }
 
@@ -137,7 +137,7 @@ impl Chunk {
             text,
             name,
             number,
-            failed_there: *columns.failed_there.get(row)? != 0,
+            failed_there: Some(*columns.failed_there.get(row)?).filter(|code| *code != [0; 5]),
             is_last: *columns.is_last.get(row)? != 0,
         })
     }
@@ -183,7 +183,7 @@ mod tests {
             kind: vec![0, 3],
             statement: vec![-1, 0],
             name: vec![-1, 0],
-            failed_there: vec![0, 1],
+            failed_there: vec![[0; 5], *b"42P01"],
             is_last: vec![0, 1],
             first_value: vec![0, 0, 2],
             value_is_null: vec![0, 1],
@@ -200,7 +200,8 @@ mod tests {
         let row = chunk.row(1).unwrap();
         assert_eq!((row.session, row.at_us, row.kind), (3, 5, Kind::Prepared));
         assert_eq!((row.text, row.name, row.number), ("SELECT $1, $2", "s", 7));
-        assert!(row.failed_there && row.is_last);
+        assert_eq!((row.failed_there, row.is_last), (Some(*b"42P01"), true));
+        assert!(chunk.row(0).unwrap().failed_there.is_none());
         assert_eq!(chunk.values(1), Some(vec![Some("a"), None]));
         assert_eq!(chunk.values(0), Some(vec![]));
         assert!(chunk.row(2).is_none());

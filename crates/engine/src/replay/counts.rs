@@ -3,6 +3,8 @@
 //! Enters: starts and ends of statements. Leaves: how late they began and why, what failed here and
 //! at the source, times by statement. Never: keeps a text or a value.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::errors::CreationError;
 use serde::Serialize;
@@ -11,6 +13,8 @@ use crate::record::histogram;
 
 /// A later start is late.
 const LATE_NS: u64 = 5_000_000;
+/// Of a log that does not have them.
+const NO_SQLSTATE: &str = "     ";
 
 pub struct Counts {
     own: Lateness,
@@ -26,6 +30,8 @@ pub struct Figures {
     /// Statements outside of transactions, and ends of transactions that were not rolled back.
     pub transactions: u64,
     pub failed_here_and_there: u64,
+    /// Those that failed by another SQLSTATE here: "there/here" → statements.
+    pub failed_otherwise: BTreeMap<String, u64>,
     pub failed_here_only: u64,
     pub failed_there_only: u64,
     /// How late statements began because of this engine; null at full speed, where none is due.
@@ -109,22 +115,37 @@ impl Counts {
         self.figures.transactions += 1;
     }
 
-    /// A statement ended: after this time, or by a failure.
-    pub fn ended(&mut self, number: u32, took_ns: Option<i64>, failed_there: bool) {
-        match (took_ns.is_none(), failed_there) {
-            (true, true) => self.figures.failed_here_and_there += 1,
-            (true, false) => self.figures.failed_here_only += 1,
-            (false, true) => self.figures.failed_there_only += 1,
-            (false, false) => {}
-        }
-        let number = usize::try_from(number).unwrap_or(usize::MAX);
-        if let Some(statement) = self.figures.statements.get_mut(number) {
+    /// A statement succeeded after this time.
+    pub fn done(&mut self, number: u32, took_ns: i64, failed_there: Option<[u8; 5]>) {
+        self.figures.failed_there_only += u64::from(failed_there.is_some());
+        if let Some(statement) = self.statement(number) {
             statement.count += 1;
-            match took_ns {
-                Some(ns) => statement.sum_ns += u64::try_from(ns).unwrap_or(0),
-                None => statement.failed += 1,
-            }
+            statement.sum_ns += u64::try_from(took_ns).unwrap_or(0);
         }
+    }
+
+    /// A statement failed by a SQLSTATE, or another name of a failure.
+    pub fn failed(&mut self, number: u32, here: &str, failed_there: Option<[u8; 5]>) {
+        let figures = &mut self.figures;
+        if let Some(code) = failed_there {
+            figures.failed_here_and_there += 1;
+            let there = String::from_utf8_lossy(&code);
+            if there != NO_SQLSTATE && there != here {
+                let pair = format!("{there}/{here}");
+                *figures.failed_otherwise.entry(pair).or_default() += 1;
+            }
+        } else {
+            figures.failed_here_only += 1;
+        }
+        if let Some(statement) = self.statement(number) {
+            statement.count += 1;
+            statement.failed += 1;
+        }
+    }
+
+    fn statement(&mut self, number: u32) -> Option<&mut Statement> {
+        let number = usize::try_from(number).ok()?;
+        self.figures.statements.get_mut(number)
     }
 
     #[must_use]
@@ -134,5 +155,34 @@ impl Counts {
             late_predecessor: is_paced.then(|| self.predecessor.shown()),
             ..self.figures
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_by_another_sqlstate_than_at_the_source_is_counted_as_such() {
+        let mut counts = Counts::new(1).unwrap();
+        counts.failed(0, "23505", Some(*b"23505"));
+        counts.failed(0, "42P01", Some(*b"23505"));
+        counts.failed(0, "42P01", Some(*b"     "));
+        counts.failed(0, "42P01", None);
+        counts.done(0, 5, Some(*b"23505"));
+        let found = counts.into_figures(false);
+        assert_eq!(
+            (found.failed_here_and_there, found.failed_here_only),
+            (3, 1)
+        );
+        assert_eq!(found.failed_there_only, 1);
+        assert_eq!(
+            found.failed_otherwise,
+            BTreeMap::from([("23505/42P01".to_owned(), 1)])
+        );
+        assert_eq!(
+            (found.statements[0].count, found.statements[0].failed),
+            (5, 4)
+        );
     }
 }

@@ -54,7 +54,7 @@ struct Running {
     attempt: Attempt,
     due_ns: i64,
     number: u32,
-    failed_there: bool,
+    failed_there: Option<[u8; 5]>,
     is_extended: bool,
     name: String,
     /// Whether it undoes the transaction that it ends.
@@ -260,10 +260,9 @@ impl Session {
             let since_ns = running.attempt.expected_ns();
             if context.recorder.success(now_ns, &running.attempt) {
                 self.successes += 1;
-                let took_ns = Some(now_ns - since_ns);
                 context
                     .counts
-                    .ended(running.number, took_ns, running.failed_there);
+                    .done(running.number, now_ns - since_ns, running.failed_there);
                 if block == b'I' && self.block != b'E' && !running.undoes {
                     context.counts.transaction();
                 }
@@ -282,7 +281,7 @@ impl Session {
             .failure(now_ns, &running.attempt, failure, message);
         context
             .counts
-            .ended(running.number, None, running.failed_there);
+            .failed(running.number, &failure.name(), running.failed_there);
         self.free_ns = now_ns.max(running.due_ns);
     }
 }

@@ -36,7 +36,8 @@ def show_check(
     run = RunDirectory.open(path)
     found = drawing_of(run, of)
     figures = read_run(run)
-    asked = source_plans(figures.plans, dsn or found.dsn) if plans else None
+    of_source = (figures.plans, dsn or found.dsn, found.file.schemas)
+    asked = source_plans(*of_source) if plans else None
     checked = compared(found, figures, str(path), _known, asked)
     if output_format == "json":
         typer.echo(json.dumps(check_object(checked), ensure_ascii=False))

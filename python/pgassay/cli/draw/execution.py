@@ -9,20 +9,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
 from pgassay.cli.terminal.console import counted, err, labelled, out, print_table, silenced
 from pgassay.draw.model import Drawing, Source
+from pgassay.draw.roles import looked_up_by, roles_of
 from pgassay.draw.writing.coverage import coverage_of, largest_losses, note_of_code, time_of
 from pgassay.draw.writing.experiment_file import EXPERIMENT, FirstQuestion, experiment_toml
 from pgassay.draw.writing.fidelity import FIDELITY
 from pgassay.draw.writing.folder import Writing, write_folder
+from pgassay.notes import Note
+from pgassay.plan.risks import lacks_of_trace
 from pgassay.quantities import clock, share
 from pgassay.samples.storage.files import refuse_filled, write_atomically
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer
 from pgassay.server.statements import statement
+from pgassay.spec.load.trace_file import lacks_of
 
 _TRACE, _REPLAY = "trace.parquet", "replay.toml"
 _LINE_EVERY_S = 30.0
@@ -47,6 +52,7 @@ def carry_out(
     """Draws, writes the folder and says what is in it."""
     refuse_filled(folder)
     experiments = [EXPERIMENT]
+    lacks: tuple[Note, ...] = ()
     with silenced(quiet, err):
         drawn = draw()
         drawing = write_folder(drawn.drawing, folder, replace(writing, factor=drawn.factor))
@@ -56,7 +62,8 @@ def carry_out(
             text = experiment_toml(drawing, writing.dsn, drawn.factor, shown, _TRACE)
             write_atomically(folder / _REPLAY, text.encode())
             experiments.append(_REPLAY)
-    _say(drawing, folder, experiments)
+            lacks = lacks_of_trace(**lacks_of(folder / _TRACE))
+    _say(drawing, folder, experiments, lacks)
 
 
 def from_statistics(
@@ -109,8 +116,22 @@ def from_log(
     options = LogOptions(**asdict(asked), keep_constants=not mask, progress=_Share())
     if rows is not None:
         options = replace(options, most_rows=rows)
-    factor = None if dsn is None else _first_question(dsn)
-    return Drawn(draw_log(files, options), factor, lambda path: write_trace(files, path, options))
+    drawing = draw_log(files, options)
+    # A replay takes one database, that which the scenarios are of.
+    traced = replace(options, database=options.database or drawing.figures.database or None)
+    trace = partial(write_trace, files, options=traced)
+    if dsn is None:
+        return Drawn(drawing, trace=trace)
+    factor = _first_question(dsn)
+    return Drawn(_looked_up(drawing, dsn), factor, trace)
+
+
+def _looked_up(drawing: Drawing, dsn: str) -> Drawing:
+    """With what the server says of the log's role: where it looks for names, its settings."""
+    with as_target_error("looking at the server"), ObservedServer(dsn).connect() as session:
+        calls = dict.fromkeys(roles_of(session, name=drawing.role).values(), 1)
+        schemas, notes = looked_up_by(session, calls)
+    return replace(drawing, schemas=schemas, notes=(*drawing.notes, *notes))
 
 
 def _files_of(pattern: Path) -> list[Path]:
@@ -153,7 +174,7 @@ def _first_question(dsn: str) -> FirstQuestion:
     return FirstQuestion(_VARIED, (now, next(one for one in _LEVELS if one != now)))
 
 
-def _say(drawing: Drawing, folder: Path, experiments: Sequence[str]) -> None:
+def _say(drawing: Drawing, folder: Path, experiments: Sequence[str], lacks: Sequence[Note]) -> None:
     coverage = coverage_of(drawing)
     labelled("written   ", str(folder))
     labelled(
@@ -176,6 +197,8 @@ def _say(drawing: Drawing, folder: Path, experiments: Sequence[str]) -> None:
             f"{text} ({counted(lost.calls, 'call')}, {part} of the time):"
             f" {note_of_code(lost.reason)}",
         )
+    for note in lacks:
+        labelled("replay    ", str(note))
     labelled("read      ", f"{folder / FIDELITY} says how true it is")
     for experiment in experiments:
         for command in ("plan", "run"):

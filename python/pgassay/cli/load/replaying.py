@@ -96,8 +96,13 @@ def run_replay(
         _print(request, result)
         for note in notes:
             warn(str(note))
-    failed = result["replay"]["failed_here_only"] and not options.continue_on_error
-    if failed or result["lost_connections"] or not result["transactions"]:
+    replay = result["replay"]
+    failed = replay["failed_here_only"] or replay["failed_otherwise"]
+    if (
+        (failed and not options.continue_on_error)
+        or result["lost_connections"]
+        or not result["transactions"]
+    ):
         raise typer.Exit(ExitCode.TRIALS)
 
 
@@ -106,7 +111,8 @@ def _print(request: ReplayRequest, result: Mapping[str, Any]) -> None:
     out.print(str(Replayed(facts.statements, facts.sessions, request.speed).described()))
     out.print(
         f"statements    {result['transactions']}, failed {result['failed']}"
-        f" ({replay['failed_here_and_there']} of them at the source, too;"
+        f" ({replay['failed_here_and_there']} of them at the source, too,"
+        f" {sum(replay['failed_otherwise'].values())} of these by another error;"
         f" {replay['failed_there_only']} failed there only)"
     )
     out.print(

@@ -107,7 +107,8 @@ class _Gathered:
                 for (reason, text), calls in self.lost.items()
             ),
             figures=self._figures(database),
-            notes=tuple(self._notes(drawn)),
+            role=self.summary["databases"][database]["user"],
+            notes=tuple(self._notes(drawn, self.summary["databases"][database])),
         )
 
     @property
@@ -234,24 +235,27 @@ class _Gathered:
     def _figures(self, database: int) -> SourceFigures:
         found = self.summary
         seconds = max((found["last_us"] - (found["first_us"] or 0)) / 1e6, 1e-3)
+        own = found["databases"][database]
         return SourceFigures(
             seconds=seconds,
-            database=found["databases"][database] if found["databases"] else "",
-            commits=round(found["commits"] / self.options.sampled),
-            rollbacks=round(found["rollbacks"] / self.options.sampled),
+            database=own["name"],
+            commits=round(own["commits"] / self.options.sampled),
+            rollbacks=round(own["rollbacks"] / self.options.sampled),
             active_sessions=(
-                found["busy_us"] / 1e6 / seconds / self.options.sampled if self._timed else None
+                own["busy_us"] / 1e6 / seconds / self.options.sampled if self._timed else None
             ),
-            sessions=found["sessions_at_once"],
+            sessions=own["sessions_at_once"],
         )
 
-    def _notes(self, drawn: Sequence[Transactions]) -> Iterator[tuple[str, dict[str, object]]]:
+    def _notes(
+        self, drawn: Sequence[Transactions], own: dict[str, Any]
+    ) -> Iterator[tuple[str, dict[str, object]]]:
         found, share = self.summary, self.options.sampled
         if singles := sum(one.is_single for one in drawn):
             yield "draw/log/singles", {"count": singles, "most": self.options.most_scenarios}
-        ended = found["commits"] + found["rollbacks"] + found["partial"]
-        if found["partial"] > _PARTIAL * ended:
-            yield "draw/log/partial", {"percent": 100 * found["partial"] / ended}
+        ended = own["commits"] + own["rollbacks"] + own["partial"]
+        if own["partial"] > _PARTIAL * ended:
+            yield "draw/log/partial", {"percent": 100 * own["partial"] / ended}
         shortest = found["shortest_us"] or 0
         if not self._timed:
             yield "draw/log/no-durations", {}

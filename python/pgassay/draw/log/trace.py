@@ -3,10 +3,6 @@
 Enters: files of a log. Leaves: a Parquet file that a replay reads, whole or not at all, for its
 owner only. Never: has a statement that gives a password to the server, or holds more of a log in
 memory than some pieces: what is not yet in order waits in a temporary file beside the trace.
-
-Columns, in the order of `at_us`: session (dense), at_us (since the first row), kind (connect,
-simple, extended, prepared, disconnect), statement, parameters (texts, NULL kept), name,
-duration_us, sqlstate, database, user, application. The metadata `pgassay.trace` are JSON.
 """
 
 from __future__ import annotations
@@ -29,33 +25,21 @@ from pgassay.draw.log.files import Log
 from pgassay.draw.log.options import LogOptions
 from pgassay.draw.log.ordering import Ordered
 from pgassay.refusals.refusal import SetupRefused
+from pgassay.spec.load.trace_file import KINDS, METADATA, VERSION, trace_schema
 from pgassay.spec.secrets.redaction import sql_secret_line
 
-KEY = b"pgassay.trace"
 _ROWS = 100_000
 """Of a group of rows."""
-_TEXT = pa.dictionary(pa.int32(), pa.string())
 _NAMES = ("name", "sqlstate", "database", "user", "application")
 _LOOKED_AT = r"(?i)password|postgres(ql)?://"
 """What `sql_secret_line` looks at closely."""
 _SESSION_ENDS = ("connect", "disconnect")
-SCHEMA = pa.schema(
-    {
-        "session": pa.int32(),
-        "at_us": pa.int64(),
-        "kind": _TEXT,
-        "statement": _TEXT,
-        "parameters": pa.list_(pa.string()),
-        "name": pa.string(),
-        "duration_us": pa.int64(),
-        "sqlstate": pa.string(),
-        "database": _TEXT,
-        "user": _TEXT,
-        "application": _TEXT,
-    }
-)
+_SCHEMA = trace_schema()
 _PLAIN = pa.schema(
-    [pa.field(one.name, pa.string() if one.type == _TEXT else one.type) for one in SCHEMA]
+    [
+        pa.field(one.name, pa.string() if pa.types.is_dictionary(one.type) else one.type)
+        for one in _SCHEMA
+    ]
 )
 
 
@@ -87,20 +71,22 @@ def _write(ordered: Ordered, path: Path, summary: dict[str, Any]) -> None:
     first_us = ordered.first
     began = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=first_us)
     about = {
-        "version": 1,
+        "version": VERSION,
         # In the log's own zone, which is not known.
         "started": began.replace(tzinfo=None).isoformat(),
         "seconds": (ordered.last - first_us) / 1e6,
         "statements": summary["statements"] - summary["left_out"],
         "left_out": summary["left_out"],
+        "values_cut": summary["cut"],
+        "fetched": sum(one["calls"] for one in summary["lost"]),
         "sessions": summary["sessions"],
     }
-    schema = SCHEMA.with_metadata({KEY: json.dumps(about).encode()})
+    schema = _SCHEMA.with_metadata({METADATA: json.dumps(about).encode()})
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for table in ordered.tables(_ROWS):
             at = table.schema.get_field_index("at_us")
             since = pc.subtract(table["at_us"], first_us)
-            whole = table.set_column(at, "at_us", since).cast(pa.schema(SCHEMA))
+            whole = table.set_column(at, "at_us", since).cast(_SCHEMA)
             writer.write_table(whole.replace_schema_metadata(schema.metadata), _ROWS)
 
 
@@ -121,7 +107,7 @@ def _rows(reader: LogReader) -> pa.RecordBatch:
     """The rows that wait in the reader, with their texts."""
     rows = reader.rows()
     names = pa.array(reader.names(), pa.string())
-    kinds = pa.array(reader.kinds(), pa.string())
+    kinds = pa.array(KINDS, pa.string())
     numbers = {
         key: np.frombuffer(rows[key], np.int64)
         for key in ("session", "at_us", "counts", "duration_us", *_NAMES)

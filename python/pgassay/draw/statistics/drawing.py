@@ -20,6 +20,7 @@ from pgassay.draw.model import (
     Parameter,
     Source,
 )
+from pgassay.draw.roles import Notes, looked_up_by
 from pgassay.draw.statements.names import apart, scenario, variables
 from pgassay.draw.statements.rewriting import with_names
 from pgassay.draw.statistics.catalogue import Catalogue
@@ -43,7 +44,6 @@ _LASTS_S = 1800.0
 _MOST_ROWS = 500_000
 _NAMED = 5
 """Tables in a note at most."""
-Notes = list[tuple[str, dict[str, object]]]
 
 
 def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
@@ -67,6 +67,7 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
             forbidden = any(one.reason == "draw/not-allowed" for one in lost)
             code = "draw-not-allowed" if forbidden else "draw-found-nothing"
             raise TargetRefused(code, seconds=options.seconds)
+        schemas, of_roles = looked_up_by(session, selection.calls)
         groups = grouped(statements, options.transactions)
         sampler = Sampler(session, options.rows, random)
         drawer = Drawer(sampler, catalogue, skew, random)
@@ -86,7 +87,11 @@ def draw_statistics(dsn: str, options: StatisticsOptions) -> Drawing:
         scenarios=tuple(scenarios),
         lost=tuple(lost),
         figures=readings.figures,
-        notes=tuple(_notes(readings, statements, scenarios, sampler, lost, selection.not_found)),
+        schemas=schemas,
+        notes=(
+            *_notes(readings, statements, scenarios, sampler, lost, selection.not_found),
+            *of_roles,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from pgassay.draw.model import Figures, Lost
+from pgassay.draw.roles import Role, roles_of
 from pgassay.draw.statements.constants import masked
 from pgassay.draw.statements.kinds import CONTROL, aggregates, left_out
 from pgassay.draw.statements.meetings import meetings_of
@@ -51,7 +52,9 @@ class Selection:
         self._catalogue = catalogue
         self._preparer = Preparer(session)
         self._extract = "extract" if version_num >= _HAS_EXTRACT else "date_part"
-        self._paths: dict[int, str] = {}
+        self._roles: Mapping[int, Role] = {}
+        self.calls: Counter[Role] = Counter()
+        """Of the statements that are drawn."""
         self._texts: Mapping[int, Mapping[str, int]] = {}
         self.not_found: dict[str, None] = {}
         """Search paths in which tables of statements were looked for in vain."""
@@ -59,7 +62,7 @@ class Selection:
     def of(self, readings: Readings) -> tuple[list[Statement], list[Lost]]:
         """Returns what is drawn and what is lost, most time first. Raises psycopg.Error where the
         server fails."""
-        self._find_paths(readings)
+        self._roles = roles_of(self._session, {one.role for one in readings.called})
         self._texts = readings.seen
         called = [one for one in readings.called if not _is_ours(one.text)]
         total_ms = sum(one.figures.time_ms for one in called) + readings.hidden.time_ms
@@ -75,12 +78,9 @@ class Selection:
                     lost.append(_lost(found, one.text, one.figures))
             else:
                 drawn.append(found)
+                if one.role in self._roles:
+                    self.calls[self._roles[one.role]] += one.figures.calls
         return drawn, sorted(lost, key=lambda one: -one.time_ms)
-
-    def _find_paths(self, readings: Readings) -> None:
-        roles = ([*{one.role for one in readings.called}],)
-        for role, name, path in self._session.execute(sql("drawing/paths"), roles, prepare=False):
-            self._paths[role] = path.replace('"$user"', name).replace("$user", name)
 
     def _seen(self, called: Called) -> list[Seen]:
         """What each sight of a client's text shows."""
@@ -101,7 +101,8 @@ class Selection:
         reason = left_out(tree, meetings_of(tree).tables)
         if reason is not None or few:
             return reason or "draw/few-calls"
-        path = self._paths.get(called.role, "pg_catalog")
+        role = self._roles.get(called.role)
+        path = "pg_catalog" if role is None else role.path
         figures, per_call = called.figures, (called.figures.rows or 0) / called.figures.calls
         width = Width(None if aggregates(tree) or per_call == 0 else per_call)
         seen = self._seen(called)

@@ -30,6 +30,11 @@ def workload_toml(drawing: Drawing, tables: Iterable[str]) -> str:
         'data = "installed"          # the tables are those of the server that is copied',
         f"tables = {toml_literal(sorted(tables))}",
     ]
+    if drawing.schemas:
+        lines += [
+            "# Where the source's sessions look for names.",
+            f"schemas = {toml_literal(list(drawing.schemas))}",
+        ]
     for scenario in drawing.scenarios:
         lines += ["", *_scenario(scenario)]
     return "\n".join(lines) + "\n"

@@ -1,14 +1,15 @@
-"""What is known of a trace before it is replayed.
+"""What a trace is, and what is known of one before it is replayed.
 
-Enters: a Parquet file that was drawn from a server's log. Leaves: `TraceFacts`: its hash,
-length, sessions and statements; the last row of every session. Never: keeps a statement or a value.
+Enters: a Parquet file that was drawn from a server's log. Leaves: its schema; `TraceFacts`: its
+hash, length, sessions and statements, what it lacks; the last row of every session. Never: keeps a
+statement or a value.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KEY = "load.replay"
+METADATA = b"pgassay.trace"
+"""The key of a JSON object in the file's metadata: `version`, and the counts of `LACKS`."""
 VERSION = 1
 KINDS = ("connect", "simple", "extended", "prepared", "disconnect")
-"""What a row does; the engine has their places here as numbers."""
+"""What a row does; the native module has their places here as numbers."""
 _COLUMNS = {
     "session": "int32",
     "at_us": "int64",
@@ -34,8 +37,17 @@ _COLUMNS = {
     "duration_us": "int64",
     "sqlstate": "string",
     "database": "string",
+    "user": "string",
+    "application": "string",
 }
-"""The columns that a replay reads, with their types; a dictionary of texts is read as texts."""
+"""In the order of `at_us`: session (dense), at_us (since the first row), what the row does, and
+parameters as texts, in which NULL is kept. A dictionary of texts is read as texts."""
+_REPEATED = ("kind", "statement", "database", "user", "application")
+"""Texts that are written as a dictionary."""
+_OF_FACTS = ("session", "at_us", "kind", "sqlstate", "database")
+OF_ROWS = ("session", "at_us", "kind", "statement", "parameters", "name", "sqlstate")
+"""The columns that are replayed."""
+LACKS = ("left_out", "values_cut", "fetched")
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,13 @@ class TraceFacts:
     """The most sessions that were open at one time."""
     failed: int
     """Statements that failed at the source."""
+    left_out: int = field(default=0, compare=False)
+    """Statements of the log that are not in it: passwords, COPY from or to the client, texts that
+    are not UTF-8."""
+    values_cut: int = field(default=0, compare=False)
+    """Statements of it whose values are cut in the log, or not UTF-8."""
+    fetched: int = field(default=0, compare=False)
+    """Further parts of results that were fetched in parts, which are not in it."""
 
     @property
     def rate(self) -> float:
@@ -79,7 +98,7 @@ def read_trace(path: Path) -> Trace:
     statements, failed, row, last_us = 0, 0, 0, 0
     first_rows, last_rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
     databases: set[str] = set()
-    for table in row_groups(path, ["session", "at_us", "kind", "sqlstate", "database"]):
+    for table in row_groups(path, _OF_FACTS):
         sessions = table["session"].to_numpy()
         if table.num_rows == 0:
             continue
@@ -110,22 +129,34 @@ def read_trace(path: Path) -> Trace:
         sessions=int(took_part.sum()),
         at_once=_most_at_once(first_rows[took_part], last_rows[took_part]),
         failed=failed,
+        **lacks_of(path),
     )
     return Trace(path, facts, last_rows)
 
 
-def row_groups(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
-    """Iterates over the row groups of a trace, with the columns that a replay reads, or some of
-    them. Raises Refusal for a file that is no trace of this version."""
+def trace_schema() -> pa.Schema:
+    """Returns the columns of a trace as they are written."""
+    import pyarrow as pa
+
+    types = {"int32": pa.int32(), "int64": pa.int64(), "string": pa.string()}
+    types["list<string>"] = pa.list_(pa.string())
+    repeated = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema(
+        {name: repeated if name in _REPEATED else types[kind] for name, kind in _COLUMNS.items()}
+    )
+
+
+def row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Iterates over the row groups of a trace, with these columns. Raises Refusal for a file that
+    is no trace of this version."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    wanted = list(_COLUMNS) if columns is None else columns
     try:
         with pq.ParquetFile(path) as file:
             _refuse_other(path, file.schema_arrow)
             for group in range(file.num_row_groups):
-                yield file.read_row_group(group, wanted)
+                yield file.read_row_group(group, list(columns))
     except FileNotFoundError:
         raise Refusal("trace-missing", KEY, path=path) from None
     except (pa.ArrowException, OSError) as error:
@@ -148,20 +179,32 @@ def kinds_of(table: pa.Table) -> NDArray[np.uint8]:
 def _refuse_other(path: Path, schema: pa.Schema) -> None:
     import pyarrow as pa
 
-    stored = (schema.metadata or {}).get(b"pgassay.trace")
-    try:
-        version: Any = json.loads(stored or b"{}").get("version")
-    except (ValueError, AttributeError):
-        version = None
-    if version != VERSION:
+    if _about(schema).get("version") != VERSION:
         raise Refusal("trace-of-no-version", KEY, path=path, version=VERSION)
-    for name, wanted in _COLUMNS.items():
+    for name in dict.fromkeys((*_OF_FACTS, *OF_ROWS)):
+        wanted = _COLUMNS[name]
         kind = schema.field(name).type if name in schema.names else None
         if kind is not None and pa.types.is_dictionary(kind):
             kind = kind.value_type
         written = str(kind).replace("item: ", "").replace("element: ", "")
         if written != wanted:
             raise Refusal("trace-column", KEY, path=path, name=name, type=wanted)
+
+
+def _about(schema: pa.Schema) -> dict[str, Any]:
+    try:
+        found = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def lacks_of(path: Path) -> dict[str, int]:
+    """Returns what a trace lacks, as `TraceFacts` has it; nothing where it does not say."""
+    import pyarrow.parquet as pq
+
+    about = _about(pq.read_schema(path))
+    return {name: found for name in LACKS if isinstance(found := about.get(name), int)}
 
 
 def _grown(values: NDArray[np.int64], size: int, fill: int) -> NDArray[np.int64]:

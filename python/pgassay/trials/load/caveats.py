@@ -59,7 +59,7 @@ def load_notes(
     if result.get("outages"):
         found.append(_away(result["outages"], result["connections"]["count"]))
     # A statement that failed at the source, too, is as it should be.
-    if replay is None or replay["failed_here_only"]:
+    if replay is None or replay["failed_here_only"] or replay["failed_otherwise"]:
         found += failure_notes(result)
     if count := result.get("skipped"):
         skipped = Note("trials/load/transactions-were", {"count": count})
@@ -97,9 +97,13 @@ def replay_notes(replay: Mapping[str, Any]) -> list[Note]:
     if late is not None and late["p99_ms"] > _LATE_MS:
         values = {"p99_ms": late["p99_ms"], "percent": 100 * late["share"]}
         found.append(Note("trials/load/replay-late", values))
-    here, there = replay["failed_here_only"], replay["failed_there_only"]
-    if here or there:
-        found.append(Note("trials/load/replay-failed", {"here": here, "there": there}))
+    values = {
+        "here": replay["failed_here_only"],
+        "there": replay["failed_there_only"],
+        "otherwise": sum(replay["failed_otherwise"].values()),
+    }
+    if any(values.values()):
+        found.append(Note("trials/load/replay-failed", values))
     return found
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from pgassay.spec.load.trace_file import Trace, kinds_of, row_groups
+from pgassay.spec.load.trace_file import OF_ROWS, Trace, kinds_of, row_groups
 
 MOST_NUMBERS = 10_000
 """Statements with numbers of their own; all others share the last number."""
@@ -51,7 +51,7 @@ class StatementNumbers:
 def chunks(trace: Trace, numbers: StatementNumbers) -> Iterator[dict[str, bytes]]:
     """Iterates over a trace as what `Replay.feed` takes; raises Refusal for a damaged one."""
     first_row = 0
-    for table in row_groups(trace.path):
+    for table in row_groups(trace.path, OF_ROWS):
         if table.num_rows:
             yield _chunk(table, first_row, trace, numbers)
         first_row += table.num_rows
@@ -76,7 +76,7 @@ def _chunk(
         "kind": kind,
         "statement": statement,
         "name": name,
-        "failed_there": _bytes(pc.is_valid(table["sqlstate"])),
+        "failed_there": _sqlstates(table["sqlstate"]),
         "is_last": (trace.last_rows[session] == rows).astype(np.uint8),
         "first_value": np.concatenate([[0], np.cumsum(lengths)]).astype("<u4"),
         "value_is_null": _bytes(pc.is_null(values)),
@@ -93,6 +93,13 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
     whole = column.cast(pa.string()).combine_chunks().dictionary_encode()
     places = pc.fill_null(whole.indices, -1).to_numpy().astype("<i4")
     return places, whole.dictionary
+
+
+def _sqlstates(column: pa.ChunkedArray) -> NDArray[np.bytes_]:
+    """Five bytes for each row, zeros where the statement did not fail."""
+    places, codes = _coded(column)
+    known = np.array(["", *codes.to_pylist()], "S5")
+    return known[places + 1]
 
 
 def _texts(key: str, texts: pa.Array) -> dict[str, bytes]:
