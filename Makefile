@@ -11,7 +11,7 @@ export CARGO_TERM_COLOR := never
 # Compiled Python is kept: every worker of pytest and every command under test imports all of it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: build tools-are-there demo check unit-tests test test-all ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench bench-profiles validate validate-real dist format requirements clean
+.PHONY: build tools-are-there demo check unit-tests test test-all lowest-rust ready rust-tests collected python-tests lint lint-python lint-rust docs messages where pictures studies bench bench-profiles validate validate-real dist format requirements clean
 
 # What a build shows: each step, then what cargo compiles. `PROFILE=dist` builds as wheels are built.
 STEPS := 2
@@ -102,8 +102,16 @@ test: $(DEV)
 python-tests: $(DEV)
 	$(PYTEST) -m "not heavy"
 
-# With the heavy matrices: every version (npm installs 13, 14 and 17 into target), every fault.
-test-all: $(DEV)
+# The lowest Rust that Cargo.toml promises, where rustup gives it. Clippy refuses newer parts of the
+# standard library in every lint.
+LOWEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+lowest-rust:
+	rustup toolchain install $(LOWEST_RUST) --profile minimal --no-self-update
+	cargo +$(LOWEST_RUST) check --workspace --locked --quiet --target-dir target/lowest
+
+# With the lowest Rust and the heavy matrices: every version (npm installs 13, 14 and 17 into
+# target), every fault.
+test-all: $(DEV) lowest-rust
 	cargo test --workspace --locked --quiet
 	$(PYTEST)
 
