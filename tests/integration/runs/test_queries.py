@@ -124,9 +124,13 @@ def test_an_index_alternates_and_changes_the_queries_that_use_it_alone(tmp_path:
     assert price.bytes is not None
     assert price.bytes - price.baseline_bytes > 800_000
     assert analysis.queries is not None
-    verdicts = {one.query: one.verdict for one in analysis.queries.effects}
-    assert verdicts["one"] is Verdict.BETTER
-    assert Verdict.BETTER not in (verdicts["sum"], verdicts["none"])
+    # Blocks say it on a busy machine, too, where four blocks of times may not.
+    of = {one.query: one for one in analysis.queries.effects}
+    assert of["one"].verdict is not Verdict.WORSE
+    assert {name for name, one in of.items() if one.plan_differs} == {"one"}
+    fewer = {name for name, one in of.items() if "blocks" in one.cost_changes}
+    assert {name for name in fewer if of[name].cost_changes["blocks"].differs} == {"one"}
+    assert of["one"].cost_changes["blocks"].level < 5
 
 
 @pytest.mark.usefixtures("own_base")

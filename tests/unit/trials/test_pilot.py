@@ -71,6 +71,15 @@ def test_what_is_around_an_execution_takes_no_longer_than_all_of_a_long_query(
     assert dict(found.queries.chosen) == {"short": 100, "long": 5, "endless": 3}
 
 
+def test_the_queries_of_a_large_set_share_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "MS", {f"q{number}": 10.0 for number in range(40)})
+    found = with_executions(plan_of(tmp_path, ""), lambda _: [record(1.0)])
+    assert found.queries is not None
+    assert set(found.queries.chosen.values()) == {25}
+
+
 def test_a_number_in_the_file_stays_and_takes_no_trial(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "[load]\nrepeats = 7\n")
     assert with_executions(plan, lambda _: pytest.fail("a trial was run")) is plan

@@ -4,7 +4,8 @@ Enters: a plan, how to run a trial. Leaves: the plan with a number for each quer
 and blocks share. Never: stores a trial, or compares arms.
 
 The time of few executions of a short query scatters with what else the processors do. Executions
-that follow each other cost their time alone, so a query gets as many as half a second takes.
+that follow each other cost their time alone, so a query gets as many as half a second takes; of a
+large set as many as its share of ten seconds, so that blocks do not become so long that few do.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from pgassay.spec.load.of_queries import FEWEST, passes_of
 from pgassay.trials.model.record import TrialRecord
 
 _SPENT_MS = 500.0
-"""On the executions of a query that count, in a session and a trial of one arm."""
+"""On the executions of a query that count, in a session and a trial of one arm, at most."""
+_SPENT_ON_ALL_MS = 10_000.0
+"""On those of all queries, likewise."""
 _MOST = 500
 """Executions."""
 _AROUND_MS = 0.5
@@ -49,8 +52,9 @@ def with_executions(
         for query, own in found.items():
             took[query].append(median(own))
     around_ms = _around_ms(records)
+    spent_ms = min(_SPENT_MS, _SPENT_ON_ALL_MS / max(1, len(took)))
     chosen = {
-        query: executions_for(max(own, default=math.inf), around_ms[query])
+        query: executions_for(max(own, default=math.inf), around_ms[query], spent_ms)
         for query, own in took.items()
     }
     once_ms = {query: max(own, default=0.0) for query, own in took.items()}
@@ -66,11 +70,11 @@ def with_executions(
     )
 
 
-def executions_for(ms: float, around_ms: float) -> int:
-    """Returns how many executions of so many milliseconds count; where what is around each takes
-    longer than the query, they may last twice as long with it."""
-    longest = max(ms, (ms + around_ms) / 2, _SPENT_MS / _MOST)
-    return max(FEWEST, min(_MOST, math.ceil(_SPENT_MS / longest)))
+def executions_for(ms: float, around_ms: float, spent_ms: float = _SPENT_MS) -> int:
+    """Returns how many executions of so many milliseconds fill `spent_ms`; where what is around
+    each takes longer than the query, they may last twice as long with it."""
+    longest = max(ms, (ms + around_ms) / 2, spent_ms / _MOST)
+    return max(FEWEST, min(_MOST, math.ceil(spent_ms / longest)))
 
 
 def _around_ms(records: Sequence[TrialRecord]) -> Mapping[str, float]:
