@@ -82,7 +82,12 @@ def _change(effect: QueryEffect) -> str:
 def _why(effect: QueryEffect) -> str:
     if effect.plan_differs:
         return "another plan"
-    return "another text" if is_changed(effect) else "the same plan"
+    if is_changed(effect):
+        return "another text"
+    planning = effect.cost_changes.get("planning_ms")
+    if planning is None:
+        return "the same plan"
+    return f"the same plan, made in {planning.baseline:.2f} and {planning.level:.2f} ms"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

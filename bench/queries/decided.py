@@ -93,13 +93,11 @@ def main() -> None:
             for mode, ran in found.items()
         ),
     )
-    share = found["switchback"].seconds / found["blocks"].seconds
     about = (
         "The 22 queries of `analytics`, work_mem 4 MB against 64 MB, on a fresh embedded PostgreSQL"
         f" 18, until no query is open that further blocks may decide; at most {options.blocks}"
         f" blocks. {datetime.now(UTC):%Y-%m-%d}, {this_machine()}, load average"
-        f" {load_average():.1f}. Made by `make validate-real`. Alternating took {share:.2f} times"
-        " as long as a trial of each arm."
+        f" {load_average():.1f}. Made by `make validate-real`."
     )
     OUTPUT.write_text(page("Queries decided in turn and in blocks", about, {"": body}), "utf-8")
 
