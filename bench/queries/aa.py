@@ -27,7 +27,7 @@ OUTPUT = MEASURED / "validation-real-queries.md"
 SETTING = "[factors.postgres]\ngeqo_threshold = [12, 13]\n"
 INDEX = """
 [factors.schema]
-unused = ["", "CREATE INDEX ON purchase_line (product_id) WHERE quantity < 0"]
+unused = ["", "CREATE INDEX ON purchase_line (number) WHERE number < 0"]
 """
 BLOCKS = 6
 DESIGN = """
@@ -132,7 +132,7 @@ def write_page(rows: Sequence[Row], path: Path) -> None:
         f"{len(rows)} sets of the 60 short queries in bench/queries/orders, each a run of"
         f" {BLOCKS} blocks on a fresh embedded PostgreSQL 18 with the tables of `orders`; the arms"
         " differ in `geqo_threshold` 12 and 13, which no plan of theirs asks for, or in an index"
-        " on `quantity < 0`, which no query can use, so that every claim is false. Executions are"
+        " on `number < 0`, which no query can use, so that every claim is false. Executions are"
         " as many as a first trial chooses, where nothing else is said."
         f" {this_machine()}; load average of a minute {min(loads):g} to {max(loads):g}, from the"
         " server and other programs. Made by `make validate-real`; the figures are in"
