@@ -4,7 +4,7 @@ Enters: how many sets of each kind, or with --stored the figures so far. Leaves:
 bench/data/real-queries.csv, to which each set is added, and
 docs/measured/validation-real-queries.md. Never: runs a set again that the file has.
 
-Each set is a run of its own on a fresh server. Its arms differ in a setting that plans of few
+Each set is a separate run on a fresh server. Its arms differ in a setting that plans of few
 tables do not ask for, or in an index that no query can use.
 """
 

@@ -104,7 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f" PostgreSQL 18 (15 for JIT); {datetime.now(UTC):%Y-%m-%d}, {this_machine()}, load average"
         f" {load_average():.1f}. Made by `make validate-real`. A query has changed where its plan"
         " or its text is another; that such a change takes a tenth of its time or more is not"
-        " said by that. In brackets the intervals that hold together with 95 % certainty."
+        " said by that. A query can also change without another plan, as an index makes the"
+        " planning of a join longer ([the price of an index](../queries.md#the-price-of-an-index))."
+        " In brackets the intervals that hold together with 95 % certainty."
     )
     OUTPUT.write_text(page("Queries that a change makes faster", about, {"": body}), "utf-8")
 
