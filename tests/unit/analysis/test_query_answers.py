@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pgassay.analysis.measures.model import TrialQueries
-from pgassay.analysis.queries.answers import answer_caveats
+from pgassay.analysis.queries.answers import answer_caveats, answers_differ
 from pgassay.plan.whole_loads import QuerySet
 from support.synthetic.designs import plan_of_levels
 
@@ -35,6 +35,8 @@ def test_rows_that_differ_between_arms_and_rows_that_vary_are_two_caveats() -> N
     assert limit.text.startswith("limit returned 4 rows with")
     assert "dice (10 to 12)" in vary.text
     assert "by-card" not in vary.text
+    names = ("same", "rewritten", "dice", "by-card", "limit")
+    assert {one for one in names if answers_differ(PLAN, found, one)} == {"rewritten", "limit"}
 
 
 def test_rows_that_are_others_are_told_where_they_are_the_same_in_each_arm() -> None:
@@ -47,5 +49,6 @@ def test_rows_that_are_others_are_told_where_they_are_the_same_in_each_arm() -> 
             TrialQueries(trial.number, trial.block, trial.arm, {}, rows=rows, answers=answers)
         )
     (told,) = answer_caveats(PLAN, found)
+    assert answers_differ(PLAN, found, "rewritten")
     assert told.text.startswith("rewritten returned other rows in one arm than in another")
     assert not list(answer_caveats(PLAN, found[:2])), "one trial of each arm does not tell"

@@ -174,7 +174,11 @@ def test_blocks_that_never_vary_are_known_and_another_plan_is_seen() -> None:
         at_baseline = one.arm == "a1"
         wal = 0.0 if at_baseline else 80.0
         costs = QueryCosts(
-            hit=200.0 if at_baseline else 50.0, read=0.0, wal_bytes=wal, dirtied=0.0, rows=7.0
+            hit=200.0 if at_baseline else 50.0,
+            read=0.0,
+            wal_bytes=wal,
+            dirtied=float(one.block % 2),
+            rows=7.0,
         )
         plans = {"q0": slow if at_baseline else fast, "q1": slow}
         found.append(TrialQueries(one.number, one.block, one.arm, one.ms, {"q0": costs}, plans))
@@ -183,6 +187,7 @@ def test_blocks_that_never_vary_are_known_and_another_plan_is_seen() -> None:
     assert list(change.ci95_pct or ()) == pytest.approx([-75.0, -75.0])
     differs = {name: one.differs for name, one in by_name["q0"].cost_changes.items()}
     assert differs == {"blocks": True, "wal_bytes": True, "dirtied": False, "rows": False}
+    assert {type(one) for one in differs.values()} == {bool}, "numpy's own is not written as JSON"
     assert by_name["q0"].plan_differs is True
     assert by_name["q1"].plan_differs is False
     planned = by_name["q0"].plan_change

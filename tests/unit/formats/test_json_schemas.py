@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pgassay.analysis.gates.grammar import parse_gates
@@ -16,6 +18,7 @@ from pgassay.report.context import ReportContext
 from pgassay.report.objects.analysis import render_json
 from pgassay.report.objects.run import run_object
 from pgassay.report.objects.schemas import json_schema
+from pgassay.report.objects.values import finite
 from support.json_schema import mistakes
 from support.runs.command import pgassay
 from support.runs.json_page import documented
@@ -30,6 +33,11 @@ def analysis_of(context: ReportContext) -> Any:
 
 def run_of(context: ReportContext) -> Any:
     return json.loads(json.dumps(run_object("run", context)))
+
+
+def test_values_of_numpy_are_written_as_those_of_python() -> None:
+    values = [np.bool_(True), np.int64(3), np.float64(0.5), np.float64(math.nan)]
+    assert json.dumps(finite({"values": values})) == '{"values": [true, 3, 0.5, null]}'
 
 
 @pytest.mark.parametrize(

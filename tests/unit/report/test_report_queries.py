@@ -37,6 +37,14 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> ReportContext:
     return with_queries(plain, CHANGES, {"q9": (SLOW, FAST)}, failing="q14")
 
 
+def test_a_query_that_returns_other_rows_says_so_beside_its_verdict(context: ReportContext) -> None:
+    found = context.analysis.queries
+    assert found is not None
+    table = verdicts.query_table([replace(one, answers_differ=True) for one in found.effects[:1]])
+    ((_, verdict, *_),) = (row.cells for row in table.rows)
+    assert verdict.note.endswith("returns other rows")
+
+
 def test_of_many_queries_the_worst_and_the_best_are_open_and_the_others_folded(
     context: ReportContext,
 ) -> None:

@@ -48,7 +48,7 @@ def answer_caveats(plan: Plan, trials: Sequence[TrialQueries]) -> Iterator[Cavea
     others = tuple(
         name
         for name in queries
-        if name not in varying and name not in differing and _answers_differ(trials, name)
+        if name not in varying and name not in differing and _contents_differ(trials, name)
     )
     if others:
         note = Note.of("analysis/queries/other-answers", n=len(others), names=others)
@@ -60,6 +60,15 @@ def answer_caveats(plan: Plan, trials: Sequence[TrialQueries]) -> Iterator[Cavea
         )
         note = Note.of("analysis/queries/rows-vary", n=len(said), queries=said)
         yield Caveat.of("rows-vary", note)
+
+
+def answers_differ(plan: Plan, trials: Sequence[TrialQueries], query: str) -> bool:
+    """Returns whether arms of these trials are known to differ in the number of rows that a query
+    returned, or in the rows."""
+    own = [one.rows[query] for one in trials if query in one.rows]
+    if plan.queries is None or _varying(own, query in plan.queries.parameters):
+        return False
+    return bool(_differing(plan, trials, query)) or _contents_differ(trials, query)
 
 
 def _varying(trials: Iterable[Rows], has_values: bool) -> list[int]:
@@ -87,7 +96,7 @@ def _differing(plan: Plan, trials: Sequence[TrialQueries], query: str) -> dict[s
     return {}
 
 
-def _answers_differ(trials: Iterable[TrialQueries], query: str) -> bool:
+def _contents_differ(trials: Iterable[TrialQueries], query: str) -> bool:
     """Whether each arm had one answer in several trials, and not all arms the same."""
     by_arm: dict[str, list[str]] = {}
     for one in trials:

@@ -81,9 +81,10 @@ def _change(
     is_constant = len(before) >= SECONDARY["constant_blocks"]
     if not np.any(before) and not np.any(after):
         return CostChange(*means, 0.0, (0.0, 0.0) if is_constant else None)
-    if before.min() <= 0.0 or after.min() <= 0.0:
+    least = float(before.min()), float(after.min())
+    if min(least) <= 0.0:
         known = 100.0 * (means[1] / means[0] - 1.0) if means[0] else None
-        always, never = max(before.min(), after.min()) > 0.0, 0.0 in means
+        always, never = max(least) > 0.0, 0.0 in means
         return CostChange(*means, known, None, differs=is_constant and always and never)
     found = estimate(
         np.log(after) - np.log(before), rule.margins(1.0, ratio=True), rule, judged=False

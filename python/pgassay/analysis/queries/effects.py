@@ -22,6 +22,7 @@ from pgassay.analysis.compare.levels import verdict_of
 from pgassay.analysis.compare.model import Comparison, Verdict
 from pgassay.analysis.compare.rule import Rule, rule_of
 from pgassay.analysis.plans.change import plan_change
+from pgassay.analysis.queries.answers import answers_differ
 from pgassay.analysis.queries.costs import cost_changes, most_usual_plan
 from pgassay.analysis.queries.failures import failures_of, judged_by_failures
 from pgassay.analysis.queries.model import QueryCosts, QueryEffect, QuerySet, TrialQueries
@@ -160,6 +161,7 @@ def _of_level(
             baseline_costs=_mean_costs(one.costs[name] for one in sides[0] if name in one.costs),
             costs=_mean_costs(one.costs[name] for one in sides[1] if name in one.costs),
             cost_changes=cost_changes(plan, trials, name, factor, level, rule),
+            answers_differ=answers_differ(plan, [*sides[0], *sides[1]], name),
         )
         made = _with_plans(made, sides, rewritten=factor.kind in _OF_TEXTS)
         found.append(

@@ -88,6 +88,9 @@ class QueryEffect:
     plan_change: PlanChange | None = None
     """How the plan that most trials of the level had differs from that of the baseline, and what
     the server did otherwise by the same plan; None where it did the same."""
+    answers_differ: bool = False
+    """Whether it returned other rows than with the baseline, so that the two times are not those of
+    the same question."""
 
     @property
     def gained_ms(self) -> float:

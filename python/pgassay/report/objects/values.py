@@ -16,7 +16,10 @@ def fields(value: Any, *names: str) -> dict[str, Any]:
 
 
 def finite(value: Any) -> Any:
-    """Return a value with null for NaN and infinities, which JSON does not allow."""
+    """Return a value with null for NaN and infinities, which JSON does not allow, and Python's own
+    types for numpy's, which `json` does not know."""
+    if type(value).__module__ == "numpy" and not value.shape:  # not imported: it takes its time
+        value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -159,8 +159,10 @@ def _as_a_whole(context: ReportContext, found: QuerySet, one: SetSummary) -> lis
 def _verdict(one: QueryEffect) -> Cell:
     cell = tone_cell(one.verdict.value, TONES[one.verdict])
     sides = ((one.baseline, one.baseline_failures), (one.level, one.failures))
-    failed = (_failures(level, own) for level, own in sides if own.failed)
-    return Cell(cell.text, cell.style, note=clauses(failed))
+    beside = [_failures(level, own) for level, own in sides if own.failed]
+    if one.answers_differ:
+        beside.append(tr("returns other rows"))
+    return Cell(cell.text, cell.style, note=clauses(beside))
 
 
 def _failures(level: str, own: QueryFailures) -> str:
