@@ -196,6 +196,7 @@ validate-real: $(DEV)
 	$(BIN)/python -m bench.queries.aa
 	$(BIN)/python -m bench.queries.changes
 	$(BIN)/python -m bench.queries.decided
+	$(BIN)/python -m bench.queries.versions
 
 # An sdist and manylinux wheels in dist/, the wheels built from the sdist and tried in an empty
 # environment outside of the checkout. maturin and zig are in an environment of their own.

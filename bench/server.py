@@ -1,4 +1,4 @@
-"""The server of the bench: PostgreSQL 18, or other programs, with pgbench's tables.
+"""The server of the bench: PostgreSQL 18, or other programs, with the tables of a workload.
 
 Enters: programs and settings. Leaves: a running `Server`, gone afterwards. Never: measures.
 """
@@ -73,15 +73,18 @@ class Server:
 
 @contextmanager
 def running_server(
-    installation: Installation | None = None, settings: Mapping[str, str] = SETTINGS
+    installation: Installation | None = None,
+    settings: Mapping[str, str] = SETTINGS,
+    data: str = "pgbench",
+    scale: int = SCALE,
 ) -> Iterator[Server]:
     """Start it, fill it, and stop it at the end; the embedded one where no other is named."""
-    workload = load_workload("pgbench", Path(), file="bench")
+    workload = load_workload(data, Path(), file="bench")
     installation = installation or embedded_installation(MAJOR)
     target = OwnedTarget(NewCluster(installation), NoJournal(), kind="embedded")
 
     def build(connection: Connection) -> None:
-        for statements in workload.building_sql(SCALE):
+        for statements in workload.building_sql(scale):
             connection.execute(statements.encode())
 
     try:

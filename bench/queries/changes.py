@@ -67,6 +67,11 @@ def lines_of(change: str, ran: Ran) -> Iterator[list[str]]:
     found, beside = sum(map(claims, changed)), sum(map(claims, effects)) - sum(map(claims, changed))
     least = f"{found} of {len(changed)} changed called, {beside} of the others"
     yield [f"**{change}**", least, f"{ran.blocks} blocks", f"{ran.seconds:.0f} s"]
+    yield from lines_of_queries(effects)
+
+
+def lines_of_queries(effects: Sequence[QueryEffect]) -> Iterator[list[str]]:
+    """A row for each query that changed or is said to."""
     for one in effects:
         if is_changed(one) or claims(one):
             yield [one.query, one.verdict.value, _change(one), _why(one)]
