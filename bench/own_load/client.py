@@ -91,8 +91,9 @@ def buy(session: Session, chance: random.Random) -> None:
             'INSERT INTO "Order" (customer_id, state, note) VALUES (%s, %s, %s) RETURNING id',
             (customer_id(chance), "new", chance.choice([None, "by post", "as a present"])),
         ).fetchall()[0]
-        for line in (1, 2):
-            product = skewed(chance, PRODUCTS)
+        # In one order, so that two baskets never wait for each other's products.
+        products = sorted(skewed(chance, PRODUCTS) for _ in range(2))
+        for line, product in enumerate(products, start=1):
             session.execute(
                 "INSERT INTO order_line (order_id, line, product_id, quantity)"
                 " VALUES (%s, %s, %s, %s)",

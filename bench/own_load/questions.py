@@ -27,6 +27,8 @@ from pgassay.spec.reading.tables import toml_key, toml_literal
 PAUSE_S = 0.02
 CLIENTS = 4
 WARMUP_S = 3.0
+METRIC = "latency_mean"
+"""That of the verdicts, as questions.toml says."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def ask(out: Path, name: str, dsn: str, load: Mapping[str, Any], blocks: int) ->
     file.write_text(text, "utf-8")
     pgassay("run", file, "--out", run, "--plain")
     analysis = json.loads((run / "analysis.json").read_text("utf-8"))
-    return {one["factor"]: Answer.of(one) for one in analysis["comparisons"]}
+    asked = (one for one in analysis["comparisons"] if one["metric"] == METRIC)
+    return {one["factor"]: Answer.of(one) for one in asked if one["step"] is None}
 
 
 def written(keys: Mapping[str, Any]) -> str:
