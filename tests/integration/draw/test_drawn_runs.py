@@ -49,7 +49,7 @@ LOAD = (
 QUICK = (
     ('step = "60s"', 'step = "1s"\nwarmup = "0.5s"'),
     ("[design]", "[design]\nmin_blocks = 2\nmax_blocks = 2"),
-    ("\n# accept", '\naccept = ["sessions", "commits"] #'),
+    ("\n# accept", '\nbackup_checkpoint = "fast"\naccept = ["sessions", "commits"] #'),
 )
 
 
