@@ -65,8 +65,8 @@ def one(asked: Mapping[str, Any]) -> None:
 
 
 class _Private(threading.Thread):
-    """Looks twenty times a second at how much memory of its own this process has: without pages of
-    files, such as that in which a trace's rows wait, which the kernel takes when it needs them."""
+    """Reads twenty times a second how much memory this process has, without pages of files: the
+    kernel takes those back when it needs them, such as the file in which a trace's rows wait."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -151,7 +151,7 @@ def main() -> None:
     about = (
         "A log of a web shop's clients with the extended protocol, by a real PostgreSQL 15 in each"
         f" of its forms, repeated with later dates to {asked.mb:,} MB, and drawn by `pgassay draw"
-        " --log`. Memory is the most of its own that the process had, without pages of files; MB"
+        " --log`. Memory is the most that the process had, without pages of files in it; MB"
         " are those of the plain text.\n\n"
         f"{datetime.now(UTC):%Y-%m-%d}; {this_machine()}. Made by `python -m bench.log_reader`."
     )

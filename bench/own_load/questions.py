@@ -133,8 +133,9 @@ def main() -> None:
         own = ask(out, "clients", dsn, client_load(asked.step), asked.blocks)
         drawn = ask(out, "workload", dsn, drawn_load(out / "drawn", asked.step), asked.blocks)
         about = (
-            "Latency of a web shop's load when one thing of its server changes, on copies of the"
-            " server: with the clients themselves (Python, psycopg), and with the workload that"
+            "Mean latency of a web shop's load when one thing of its server changes, on copies of"
+            " the server: with the clients themselves (Python, psycopg; their latency includes"
+            " their own time), and with the workload that"
             f" `pgassay draw --log` made of {asked.seconds:g} s of their log. {asked.blocks} blocks"
             f" of trials of {asked.step:g} s; PostgreSQL {server.version}."
             f" {datetime.now(UTC):%Y-%m-%d}, {this_machine()}. Made by"

@@ -77,8 +77,8 @@ def main() -> None:
     about = (
         "The 22 queries of `analytics` with the least value of each variable, without JIT, on"
         f" copies of one server ({installation.version}), as it is and upgraded by pg_upgrade. The"
-        " programs of the two versions are also builds by two compilers, Debian’s and the embedded"
-        " server’s, which is in the differences;"
+        " older version is Debian’s build, the newer one the embedded server’s: part of a"
+        " difference may be the build’s;"
         f" {datetime.now(UTC):%Y-%m-%d}, {this_machine()}, load average {load_average():.1f}."
         " Made by `make validate-real`. In brackets the intervals that hold together with 95 %"
         " certainty. [Upgrades on your own data](../upgrades.md) asks this of your queries."
