@@ -17,6 +17,7 @@ from pgassay import __version__
 from pgassay.analysis.apart.compare import Question, compare_runs
 from pgassay.analysis.apart.model import ApartRun, Session, Side
 from pgassay.analysis.apart.spread import session_of
+from pgassay.analysis.measures.asked import asked_of
 from pgassay.analysis.measures.courses.chart_series import chart_series
 from pgassay.analysis.measures.courses.even_series import read_even_series
 from pgassay.analysis.measures.courses.latencies import read_latencies
@@ -105,13 +106,21 @@ def read_run(run: RunDirectory, has_charts: bool) -> ApartRun:
             continue
         valid.append(measured)
         # A switchback is refused later; its latencies are of all arms.
-        if has_charts and not plan.alternates:
-            even = read_even_series(trial, sources)
-            sampled.append(even)
+        if plan.alternates:
+            continue
+        even = read_even_series(trial, sources)
+        sampled.append(even)
+        if has_charts:
             series.append(chart_series(trial, sources, even))
             latencies.append(read_latencies(trial, sources))
     found = apart_run(run, plan, valid, invalid, _session(run))
-    return replace(found, series=tuple(series), latencies=tuple(latencies), even=tuple(sampled))
+    return replace(
+        found,
+        asked=asked_of(run.path, plan),
+        series=tuple(series),
+        latencies=tuple(latencies),
+        even=tuple(sampled),
+    )
 
 
 def apart_run(

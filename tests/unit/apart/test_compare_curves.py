@@ -6,6 +6,7 @@ import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ from pgassay.report.context import ApartContext
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import illustrated_markdown, render_markdown
 from pgassay.report.sections.apart import curves
-from pgassay.report.sections.apart.curves import load_table
+from pgassay.report.tables.by_load import runs_at_loads
 from pgassay.workflows.comparing import compare_stored
 from support.blocks import texts
 from support.runs.command import last_line, pgassay
@@ -56,7 +57,9 @@ def drawings(page: str, chart: str) -> list[str]:
     return [part.split("</svg>", 1)[0] for part in parts[1:]]
 
 
-@pytest.mark.parametrize("chart", ["by_load", "throughput", "latency_curve", "speed", "host"])
+@pytest.mark.parametrize(
+    "chart", ["by_load", "throughput", "latency_curve", "speed_by_load", "speed", "host"]
+)
 def test_each_arm_has_a_chart_with_both_runs_in_it(by_load: ApartContext, chart: str) -> None:
     found = drawings(render_html(by_load), chart)
     assert len(found) == 2
@@ -77,10 +80,27 @@ def test_the_mean_at_a_load_is_that_of_the_verdict(by_load: ApartContext) -> Non
         assert at["usual"].mean == pytest.approx(one.comparison.baseline_mean)
         assert at["slow"].mean == pytest.approx(one.comparison.level_mean)
         assert at["slow"].low <= at["slow"].mean <= at["slow"].high
-    table = load_table(analysis)
+
+
+def test_each_load_has_a_row_of_each_run_as_the_report_of_a_run(by_load: ApartContext) -> None:
+    found = runs_at_loads(by_load.analysis)
+    table = found.load_table()
     assert table.column("load") == ("4 clients", "4 clients", "8 clients", "8 clients") * 2
     assert table.column("side") == ("usual", "slow") * 4
-    assert "99th percentile of latency" in render_markdown(by_load)
+    titles = [column.title for column in table.columns]
+    assert {"tps", "WAITINGS", "Mean, ms", "p99, ms", "wa, %"} <= {*titles}
+    part = render_markdown(by_load).split("## From load to load\n")[1].split("\n## ")[0]
+    assert "WAITINGS" in part
+    assert "The host at each load" in part
+    own = measured(by_load, "slow", 8.0)
+    assert [row.profile.values["tps"] for row in found.rows[3::4]] == pytest.approx(own)
+
+
+def measured(context: ApartContext, name: str, load: float) -> list[float]:
+    """Arm by arm the mean throughput of a side's trials."""
+    (run,) = (one for side in context.analysis.sides if side.name == name for one in side.runs)
+    trials = [[one.at(load) for one in run.trials if one.arm == arm.id] for arm in run.plan.arms]
+    return [fmean(one.values["tps"] for one in own if one is not None) for own in trials]
 
 
 def test_of_rates_response_times_are_drawn(tmp_path: Path) -> None:
@@ -96,7 +116,7 @@ def test_one_load_has_no_section_on_loads_and_one_arm_no_name(tmp_path: Path) ->
     assert "From load to load" not in page
     assert len(drawings(page, "throughput")) == len(drawings(page, "latency_curve")) == 1
     _, files = illustrated_markdown(found, "x")
-    names = ("verdicts", "throughput", "quantiles", "speed", "infrastructure")
+    names = ("verdicts", "throughput", "quantiles", "speed-over-time", "infrastructure")
     assert {*files} == {f"x-{name}.svg" for name in names}
 
 
@@ -160,7 +180,8 @@ def test_a_band_reaches_to_the_shortest_trial_and_has_holes_where_nothing_is_kno
 
 
 @pytest.mark.parametrize(
-    ("title", "name"), [("Speed and waits", "WAITINGS"), ("Infrastructure", "us")]
+    ("title", "name"),
+    [("Speed and waits, by load and over time", "WAITINGS"), ("Infrastructure", "us")],
 )
 def test_what_was_sampled_stands_beside_each_other_without_a_change(
     by_load: ApartContext, title: str, name: str

@@ -19,7 +19,8 @@ from pgassay.report.sections.behaviour.infrastructure import infrastructure
 from pgassay.report.sections.behaviour.speed import speed
 from pgassay.report.sections.behaviour.waits import wait_event_table
 from pgassay.report.svg.model import Line
-from pgassay.report.tables.infrastructure import host_table, load_table, speed_table
+from pgassay.report.tables.by_load import arms_at_loads
+from pgassay.report.tables.infrastructure import host_table, speed_table
 from pgassay.samples.forms.environment import EnvironmentFile
 from support.blocks import every
 from support.synthetic.report_contexts import synthetic_context
@@ -96,7 +97,7 @@ def test_a_row_of_each_load_says_how_many_connections_ran(context: ReportContext
     shown = explained(
         context, load_profiles=profiles, infrastructure=(figure("IOPS", "sda", 1.0, clear=False),)
     )
-    table = load_table(shown)
+    table = arms_at_loads(shown).load_table()
     titles = [column.title for column in table.columns]
     assert {"SPEED, thousand/min", "WAITINGS", "IO", "IOPS, /s"} <= set(titles)
     assert not {"Lock", "wa, %", "p99, ms"} & set(titles), "columns that nothing is known of"

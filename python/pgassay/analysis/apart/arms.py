@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -20,16 +21,20 @@ from pgassay.analysis.curves.latency_curve import curves_of_groups
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.model import TrialMeasures
 from pgassay.analysis.reading.metrics import METRICS, Metric
+from pgassay.analysis.sampled.by_load import profile_at
 from pgassay.analysis.sampled.host_figures import (
     described,
+    disks_of,
     host_definitions,
     knobs_of,
     speed_definitions,
 )
+from pgassay.analysis.sampled.model import LoadProfile
 from pgassay.notes import Term
 from pgassay.refusals.refusal import DirectoryRefused
 
 Levels = frozenset[tuple[str, str]]
+_Sampled = tuple[EvenSeries, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ def curves_by_arm(
     sides: Sequence[Side], arms: Sequence[CommonArm], loads: Sequence[float]
 ) -> tuple[ArmCurves, ...]:
     """Returns how each arm went in every side."""
-    sampled = {arm.label: list(_sampled(sides, arm)) for arm in arms}
+    sampled = {arm.label: tuple(_sampled(sides, arm)) for arm in arms}
     named = host_definitions([one for own in sampled.values() for one, _ in own])
     return tuple(
         ArmCurves(
@@ -153,14 +158,27 @@ def curves_by_arm(
             by_load=tuple(_by_load(sides, arm, loads)),
             host=described(sampled[arm.label], named),
             speed=described(sampled[arm.label], speed_definitions()),
+            profiles=tuple(_profiles(sides, arm, loads, sampled[arm.label])),
         )
         for arm in arms
     )
 
 
-def _sampled(
-    sides: Sequence[Side], arm: CommonArm
-) -> Iterator[tuple[EvenSeries, Mapping[str, str]]]:
+def _profiles(
+    sides: Sequence[Side], arm: CommonArm, loads: Sequence[float], sampled: Sequence[_Sampled]
+) -> Iterator[LoadProfile]:
+    """Sides by load, of the plan and the connections of their first run."""
+    disks = disks_of([one for one, _ in sampled])
+    for load, side in product(loads if len(loads) > 1 else (), sides):
+        runs = [(run, ids) for name, run, ids in _runs_of(sides, arm) if name == side.name]
+        trials = [one for run, ids in runs for one in run.trials if one.arm in ids]
+        series = [(one, vm) for one, vm in sampled if one.arm == side.name]
+        first, ids = runs[0]
+        asked = next((one for one in first.asked if one.arm in ids), None)
+        yield profile_at(first.plan, (side.name, load), trials, series, disks, asked)
+
+
+def _sampled(sides: Sequence[Side], arm: CommonArm) -> Iterator[_Sampled]:
     """Each trial's samples, with the name of its side for an arm, and the knobs of its host."""
     for name, run, ids in _runs_of(sides, arm):
         knobs = knobs_of(run.plan, run.environment)

@@ -14,11 +14,12 @@ from typing import Any, Literal, NamedTuple
 from pgassay.analysis.compare.model import Comparison
 from pgassay.analysis.curves.model import ArmLatencyCurve
 from pgassay.analysis.gates.model import GateResult
+from pgassay.analysis.measures.asked import ArmAsked
 from pgassay.analysis.measures.courses.chart_series import ChartSeries
 from pgassay.analysis.measures.courses.even_series import EvenSeries
 from pgassay.analysis.measures.courses.latencies import TrialLatencies
 from pgassay.analysis.measures.model import TrialMeasures
-from pgassay.analysis.sampled.model import HostFigure
+from pgassay.analysis.sampled.model import HostFigure, LoadProfile
 from pgassay.analysis.statistics.values import Interval
 from pgassay.notes import Note, Term, Value
 from pgassay.plan.model import Endpoint, Plan
@@ -44,6 +45,8 @@ class ApartRun:
     trials: tuple[TrialMeasures, ...]
     """Those that count."""
     invalid: int = 0
+    asked: tuple[ArmAsked, ...] = ()
+    """What its arms were run with; empty where this version cannot read spec.toml."""
     materials: Materials | None = None
     """workload.json; None where the run has none."""
     spec: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +58,7 @@ class ApartRun:
     """Of these trials; empty where no charts are asked for, as is `latencies`."""
     latencies: tuple[TrialLatencies, ...] = ()
     even: tuple[EvenSeries, ...] = ()
-    """What was sampled in these trials; empty without charts, too."""
+    """What was sampled in these trials."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,8 @@ class ArmCurves:
     host: tuple[HostFigure, ...] = ()
     """Of each side, whose name is the arm of the figure, as in `speed`: means of its trials."""
     speed: tuple[HostFigure, ...] = ()
+    profiles: tuple[LoadProfile, ...] = ()
+    """Load by load each side, whose name is the arm of the profile; empty for a single load."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One arm at one load: connections, throughput, speed, latency, waits and the host.
+"""One arm or run at one load: connections, throughput, speed, latency, waits and the host.
 
 Enters: the plan, trial measures, even series, what arms were run with. Leaves: `LoadProfile`s.
 Never: compares arms; the effects at each load do (`curves/effect_curves.py`).
@@ -40,32 +40,34 @@ def load_profiles(
         for arm in plan.arms
         for level in levels
         if (
-            found := _profile(
+            found := profile_at(
                 plan,
                 (arm.id, level),
                 [one for one in trials if one.arm == arm.id],
-                [part for one in series if one.arm == arm.id for part in one.at(level)],
+                [(one, knobs[arm.id]) for one in series if one.arm == arm.id],
                 disks,
-                knobs[arm.id],
                 pools.get(arm.id),
             )
         ).values
     )
 
 
-def _profile(
+def profile_at(
     plan: Plan,
     at: tuple[str, float],
     trials: Sequence[TrialMeasures],
-    series: Sequence[EvenSeries],
+    series: Sequence[tuple[EvenSeries, Mapping[str, str]]],
     disks: Sequence[str],
-    vm: Mapping[str, str],
     asked: ArmAsked | None,
 ) -> LoadProfile:
+    """Returns the means of trials at a load under the name that `at` gives them; each series has
+    the knobs of its host."""
     arm, level = at
     steps = [step for one in trials if (step := one.at(level)) is not None]
     measured = [{**step.values} for step in steps]
-    sampled = [dict(_sampled(of_whole(one, vm), disks)) for one in series]
+    sampled = [
+        dict(_sampled(of_whole(part, vm), disks)) for one, vm in series for part in one.at(level)
+    ]
     names = list(dict.fromkeys(name for one in sampled for name in one))
     pools = _pools(plan, level, asked)
     return LoadProfile(

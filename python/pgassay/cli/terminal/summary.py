@@ -122,9 +122,10 @@ def _sections(context: AnyContext) -> Sequence[Section]:
 
             return figures.points, figures.around, of_trace.caveats
         case ApartContext():
-            from pgassay.report.sections.apart import differences, record
+            from pgassay.report.sections.apart import curves, differences, record
 
-            return differences.verdicts, record.conditions, gates.gates
+            loads = section("apart/loads", "From load to load")(curves.each_load)
+            return differences.verdicts, loads, record.conditions, gates.gates
 
 
 def _not_measured(environment: EnvironmentFile) -> Facts:

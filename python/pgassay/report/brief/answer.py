@@ -30,8 +30,8 @@ from pgassay.report.sections.queries.verdicts import most_important
 from pgassay.report.sections.record.method import caveats
 from pgassay.report.summaries import headline
 from pgassay.report.tables.by_arm import arm_table
+from pgassay.report.tables.by_load import arms_at_loads
 from pgassay.report.tables.cells import ABSENT, measured, with_interval
-from pgassay.report.tables.infrastructure import load_table
 from pgassay.report.tables.profile import machine_table, profile_table, top_statements
 from pgassay.report.tables.time_parts import accounting_table
 
@@ -68,7 +68,7 @@ def _profile(context: ReportContext) -> dict[str, Part]:
     return {
         **({"arms": []} if described else {}),
         "profile": [profile_table(context) if described else machine_table(context)],
-        "loads": [load_table(context) if context.has_several_steps else None],
+        "loads": [arms_at_loads(context).load_table() if context.has_several_steps else None],
         "waits": [_without_statements(wait_event_table(context, events))],
         "statements": [top_statements(context)],
     }

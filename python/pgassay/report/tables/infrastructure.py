@@ -1,11 +1,11 @@
-"""The host's figures by arm, and every arm at each load.
+"""The figures of the host, and of speed and waits, by arm.
 
 Enters: the context. Leaves: tables. Never: shows a figure that was not read as zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.compare.model import ArmFigure
@@ -14,19 +14,16 @@ from pgassay.analysis.sampled.model import (
     DISK,
     HOST,
     SPEED,
-    Definition,
     HostFigure,
     IntervalSpread,
-    LoadProfile,
     wait_definition,
 )
-from pgassay.language import Message, clauses, colon, decimals, listed, tr
-from pgassay.quantities import load, plain_number, spaced, with_unit
-from pgassay.report.charts.style import arm_styles
+from pgassay.language import Message, clauses, colon, listed, tr
+from pgassay.quantities import spaced, with_unit
 from pgassay.report.context import ObservationContext, ReportContext
 from pgassay.report.document.table import Cell, Column, Table, table
 from pgassay.report.tables.by_arm import arm_columns
-from pgassay.report.tables.cells import ABSENT, valued, with_interval
+from pgassay.report.tables.cells import ABSENT, with_interval
 from pgassay.samples.forms.environment import EnvironmentFile
 
 ROLES = {
@@ -155,99 +152,3 @@ def changed(figure: ArmFigure) -> str:
     if figure.change_pct is None:
         return ""
     return with_interval(figure.change_pct, figure.ci95_pct)
-
-
-def load_table(context: ReportContext) -> Table:
-    """Makes a row for every arm at each load: connections, speed, latency, waits and the disk that
-    holds the data."""
-    profiles = context.analysis.explanation.load_profiles
-    disk = next(iter(disk_titles(context)), "")
-    of = "response" if any("response_mean" in one.values for one in profiles) else "latency"
-    waits = [name for name in WAIT_TYPES if _any(profiles, name)]
-    of_disk = [_BY_NAME[name] for name in ("IOPS", "r_await", "w_await")]
-    columns = [
-        *_first(context),
-        Column(Message("Connections"), "line"),
-        Column(Message("tps")),
-        *map(_titled, SPEED),
-        Column(Message("Mean, ms")),
-        Column(Message("p99, ms")),
-        *map(Column, waits),
-        *map(_titled, of_disk),
-        _titled(_BY_NAME["wa"]),
-    ]
-    rows: list[tuple[str | Cell, ...]] = [
-        (
-            *_of(context, one),
-            connections(one),
-            _value(one, "tps", plain_number),
-            *(_defined(one, each.name, each) for each in SPEED),
-            *(_value(one, f"{of}_{name}", plain_number) for name in ("mean", "p99")),
-            *(_value(one, name, lambda value: decimals(value, ".2f")) for name in waits),
-            *(_defined(one, f"{disk}/{each.name}", each) for each in of_disk),
-            _defined(one, "wa", _BY_NAME["wa"]),
-        )
-        for one in _by_load(profiles)
-    ]
-    return table(columns, rows).filled()
-
-
-def host_by_load(context: ReportContext) -> Table:
-    """Makes a row for every arm at each load, of all figures of the host that are not zero."""
-    profiles = context.analysis.explanation.load_profiles
-    titles = disk_titles(context)
-    named = [(one.name, one) for one in HOST]
-    named += [(f"{disk}/{one.name}", one) for disk in titles for one in DISK]
-    named = [one for one in named if _any(profiles, one[0])]
-    columns = [
-        *_first(context),
-        *(Column(with_unit(name, one.unit)) for name, one in named),
-    ]
-    rows: list[tuple[str | Cell, ...]] = [
-        (*_of(context, each), *(_defined(each, name, one) for name, one in named))
-        for each in _by_load(profiles)
-    ]
-    return table(columns, rows)
-
-
-def _titled(one: Definition) -> Column:
-    return Column(with_unit(one.name, one.unit))
-
-
-def connections(one: LoadProfile) -> str:
-    """Writes the connections that run transactions, by scenario where each has its own."""
-    if one.connections is None:
-        return ABSENT
-    if not one.pools:
-        return str(one.connections)
-    parts = listed(f"{name} {number}" for name, number in one.pools.items())
-    return f"{one.connections}{colon()}{parts}"
-
-
-def _first(context: ReportContext) -> tuple[Column, ...]:
-    arms = (Column(Message("Arm"), "heading"),) if len(context.plan.arms) > 1 else ()
-    return (Column(Message("Load"), "line", merges=True), *arms)
-
-
-def _of(context: ReportContext, one: LoadProfile) -> tuple[str, ...]:
-    at = load(one.level, context.plan.step_unit)
-    arms = (arm_styles(context.plan.arms)[one.arm].short,) if len(context.plan.arms) > 1 else ()
-    return (at, *arms)
-
-
-def _by_load(profiles: Sequence[LoadProfile]) -> list[LoadProfile]:
-    """The arms of a load stand together."""
-    levels = dict.fromkeys(one.level for one in profiles)
-    return [one for level in levels for one in profiles if one.level == level]
-
-
-def _any(profiles: Sequence[LoadProfile], name: str) -> bool:
-    return any(one.values.get(name) for one in profiles)
-
-
-def _value(one: LoadProfile, name: str, write: Callable[[float], str]) -> Cell:
-    return valued(one.values.get(name), write)
-
-
-def _defined(one: LoadProfile, name: str, defined: Definition) -> Cell:
-    return _value(one, name, lambda value: spaced(value, defined.digits))

@@ -24,7 +24,7 @@ def side_loads_chart(
     points: Sequence[AtLoad], unit: LoadUnit, styles: Mapping[str, ArmStyle]
 ) -> Figure | None:
     """Draws both sides by load; returns None where trials have a single load."""
-    metrics = shown_metrics(points)
+    metrics = _shown_metrics(points)
     if not metrics:
         return None
     across = loads_axis(sorted({one.load for one in points}), unit)
@@ -45,7 +45,7 @@ def side_loads_chart(
     return Figure(panels)
 
 
-def shown_metrics(points: Sequence[AtLoad]) -> list[str]:
+def _shown_metrics(points: Sequence[AtLoad]) -> list[str]:
     """Returns the metrics shown: throughput, then response time or, in a closed loop, latency."""
     known = {one.metric for one in points}
     slow = "response_p99" if "response_p99" in known else "latency_p99"
@@ -65,7 +65,7 @@ def _add_side(panel: Panel, points: Sequence[AtLoad], unit: LoadUnit, style: Arm
             [
                 (
                     listed((style.label, load(one.load, unit))),
-                    listed((quantity(one.mean, METRICS[one.metric]), range_words(one))),
+                    listed((quantity(one.mean, METRICS[one.metric]), _range_words(one))),
                 )
                 for one in points
             ],
@@ -77,7 +77,7 @@ def _add_side(panel: Panel, points: Sequence[AtLoad], unit: LoadUnit, style: Arm
     )
 
 
-def range_words(one: AtLoad) -> str:
+def _range_words(one: AtLoad) -> str:
     """Writes the range of trials, such as `trials 812 tps to 897 tps`."""
     metric = METRICS[one.metric]
     return tr(

@@ -8,28 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pgassay.analysis.apart.model import ApartAnalysis, ArmCurves, AtLoad
-from pgassay.analysis.reading.metrics import METRICS
-from pgassay.findings.wording import quantity
+from pgassay.analysis.apart.model import ApartAnalysis, ArmCurves
 from pgassay.language import Message, decimals, listed, tr
 from pgassay.plan.model import Plan
-from pgassay.quantities import load as load_words
-from pgassay.report.charts.effects.apart_by_load import (
-    range_words,
-    shown_metrics,
-    side_loads_chart,
-)
+from pgassay.report.charts.effects.apart_by_load import side_loads_chart
 from pgassay.report.charts.latency.curve import latency_curve_chart
 from pgassay.report.charts.over_time.throughput import has_rows, throughput_chart
 from pgassay.report.charts.style import ArmStyle, side_styles
 from pgassay.report.context import ApartContext
-from pgassay.report.document.blocks import Block, Chart, Fold, Key, note
+from pgassay.report.document.blocks import Block, Chart, Key, note
 from pgassay.report.document.captions import happened, quantile_curve
 from pgassay.report.document.section import Blocks, section, summed_up
-from pgassay.report.document.table import Cell, Table, view
+from pgassay.report.document.table import Table
 from pgassay.report.document.text import Text, joined, texts_of
 from pgassay.report.svg.draw import shows_zero
 from pgassay.report.svg.model import Band, Figure
+from pgassay.report.tables.by_load import runs_at_loads
 from pgassay.report.tables.cells import written
 from pgassay.report.tables.latencies import latency_table
 
@@ -59,37 +53,17 @@ def by_load(context: ApartContext) -> Blocks:
             tr("The axis of latency is logarithmic."),
             _PRESS,
         ),
-        has_table=True,
     )
     yield from charts
     if charts:
-        yield Fold(tr("The numbers"), [load_table(analysis)], printed=True, in_text=True)
+        yield from each_load(context)
         yield note(DESCRIBES)
 
 
-def load_table(analysis: ApartAnalysis) -> Table:
-    """Returns the table of metrics by arm, load and side."""
-    metrics = shown_metrics([at for one in analysis.curves for at in one.by_load])
-    rows = []
-    for one in analysis.curves:
-        found = {(at.load, at.side, at.metric): at for at in one.by_load}
-        for load in sorted({at.load for at in one.by_load}):
-            for side in analysis.sides:
-                figures = {metric: found.get((load, side.name, metric)) for metric in metrics}
-                rows.append({"arm": one.arm, "load": load, "side": side.name, **figures})
-    unit = plan_of(analysis).step_unit
-    columns = (
-        _ARM,
-        written("load", "Load", lambda load: load_words(load, unit), "line", merges=True),
-        _RUN,
-        *(written(metric, METRICS[metric].title, _at_load) for metric in metrics),
-    )
-    return _fitted(view(columns, rows), analysis)
-
-
-def _at_load(found: AtLoad) -> Cell:
-    text = quantity(found.mean, METRICS[found.metric])
-    return Cell(text, note=range_words(found), value=found.mean)
+def each_load(context: ApartContext) -> Blocks:
+    """Yields the table of runs at each load, and that of their hosts."""
+    if any(one.profiles for one in context.analysis.curves):
+        yield from runs_at_loads(context.analysis).blocks(tr("Means of the trials."))
 
 
 @section("apart/throughput", "Throughput and latency, second by second")
@@ -171,8 +145,10 @@ def charts_by_arm(
     caption: Callable[[Sequence[Figure]], Text],
     *,
     has_table: bool = False,
+    part: str = "",
 ) -> list[Block]:
-    """Returns the key of the sides, and a chart for each arm; the last has the caption of all."""
+    """Returns the key of the sides, and a chart for each arm; the last has the caption of all.
+    `part` tells charts of one section apart in the names of their pictures."""
     styles = side_styles(side.name for side in analysis.sides)
     found: list[tuple[str, Figure]] = []
     for one in analysis.curves:
@@ -186,7 +162,7 @@ def charts_by_arm(
             listed(filter(None, (label, arm))),
             caption([each for _, each in found]) if at == len(found) else (),
             has_table,
-            f"arm-{at}" if len(found) > 1 else "",
+            "-".join(filter(None, (part, f"arm-{at}" if len(found) > 1 else ""))),
         )
         for at, (arm, figure) in enumerate(found, start=1)
     ]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pgassay.analysis.apart.model import ApartAnalysis
 from pgassay.analysis.sampled.model import SPEED, HostFigure
 from pgassay.language import clauses, tr
+from pgassay.report.charts.effects.speed import speed_chart
 from pgassay.report.charts.over_time.host import figure_panels, host_chart
 from pgassay.report.context import ApartContext
 from pgassay.report.document.blocks import note
@@ -24,13 +25,23 @@ sentence = texts_of(__name__)
 _PLOT_PX = 140
 
 
-@section("apart/speed", "Speed and waits")
+@section("apart/speed", "Speed and waits, by load and over time")
 def speed(context: ApartContext) -> Blocks:
-    """Shows SPEED, WAITINGS and the types of waits of every run."""
+    """Shows SPEED, WAITINGS and the types of waits of every run; from load to load they stand with
+    the rest."""
     analysis = context.analysis
     found = {one.arm: one.speed for one in analysis.curves if one.speed}
     yield from _table(analysis, found, {})
-    named = [("", one) for one in SPEED]
+    named, unit = [("", one) for one in SPEED], plan_of(analysis).step_unit
+    yield from charts_by_arm(
+        analysis,
+        "speed_by_load",
+        tr("SPEED and WAITINGS of each run against its connections"),
+        lambda one, styles: speed_chart(one.profiles, styles, unit),
+        lambda _: joined(sentence("speed_is")),
+        has_table=True,
+        part="by-load",
+    )
     yield from charts_by_arm(
         analysis,
         "speed",
@@ -40,6 +51,7 @@ def speed(context: ApartContext) -> Blocks:
         ),
         lambda _: joined(sentence("speed_is"), sentence("means_of_runs")),
         has_table=bool(found),
+        part="over-time",
     )
 
 

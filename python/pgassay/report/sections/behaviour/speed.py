@@ -12,12 +12,13 @@ from pgassay.report.charts.effects.speed import speed_chart
 from pgassay.report.charts.over_time.host import figure_panels
 from pgassay.report.charts.style import arm_styles
 from pgassay.report.context import ReportContext
-from pgassay.report.document.blocks import Chart, Fold, note
+from pgassay.report.document.blocks import Chart, note
 from pgassay.report.document.captions import arm_key
 from pgassay.report.document.section import Blocks, Summary, section
 from pgassay.report.document.text import texts_of
 from pgassay.report.tables.by_arm import zeros
-from pgassay.report.tables.infrastructure import host_by_load, load_table, speed_table
+from pgassay.report.tables.by_load import arms_at_loads
+from pgassay.report.tables.infrastructure import speed_table
 
 sentence = texts_of(__name__)
 _PLOT_PX = 140
@@ -51,10 +52,7 @@ def speed(context: ReportContext) -> Blocks:
         len(plan.arms) > 1 and sentence("a_second_line_is"),
     )
     if profiles:
-        yield load_table(context)
-        yield note(sentence("connections_are"))
-        if by_load := host_by_load(context):
-            yield Fold(tr("The host at each load"), [by_load], in_text=True)
+        yield from arms_at_loads(context).blocks(sentence("verdicts_at_loads"))
     if over_time is not None:
         label = tr("SPEED and WAITINGS of each arm over time")
         yield Chart(
