@@ -46,7 +46,7 @@ def spec_of(folder: Path, server: DebianServer) -> Path:
         "backup_checkpoint = 'fast'\nbackup_rate = '1GB'\n"
         "[reset]\nlevel = 'snapshot'"
     )
-    return spec_file(folder, target=target)
+    return spec_file(folder, target=target, step="0.3s")
 
 
 def test_a_plan_says_what_is_copied_and_that_the_server_is_left_alone(

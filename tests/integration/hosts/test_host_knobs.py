@@ -109,7 +109,9 @@ scale = 1
 clients = 1
 rate = 100
 step = "8s"
-warmup = "0.5s"
+warmup = "0.2s"
+[reset]
+level = "none"
 [design]
 mode = "switchback"
 slice = "250ms"

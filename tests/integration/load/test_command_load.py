@@ -70,11 +70,12 @@ def test_pgbench_as_the_command_is_counted_by_the_server_and_timed_by_its_own_lo
     load = "\n".join(
         [
             command(
-                pgbench, "-n", "-c", "$PGASSAY_CLIENTS", "-T", "${PGASSAY_DURATION}", "-S", "-l",
+                pgbench, "-n", "-R", "400", "-c", "$PGASSAY_CLIENTS", "-S", "-l",
+                "-T", "${PGASSAY_DURATION}",
                 "--log-prefix=$PGASSAY_OUTPUT/log$PGASSAY_STEP", "--random-seed=$PGASSAY_SEED",
             ),
             'latency = { pgbench_log = "log$PGASSAY_STEP" }',
-            f'warmup = "1s"\nwarmup_command = ["{pgbench}", "-n", "-S", "-T", "1"]',
+            f'warmup = "1s"\nwarmup_command = ["{pgbench}", "-n", "-S", "-R", "400", "-T", "1"]',
         ]
     )  # fmt: skip
     factors = '[reset]\nlevel = "none"\n[factors.postgres]\nsynchronous_commit = ["on", "off"]'

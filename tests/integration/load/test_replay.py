@@ -156,7 +156,10 @@ max_blocks = 2
 
 
 @pytest.mark.usefixtures("own_base")
-@pytest.mark.parametrize(("speed", "metric"), [("1.0", "response_mean"), ('"max"', "tps")])
+@pytest.mark.parametrize(
+    ("speed", "metric"),
+    [("1.0", "response_mean"), pytest.param('"max"', "tps", marks=pytest.mark.heavy)],
+)
 def test_an_experiment_replays_the_same_trace_in_every_trial_and_keeps_nothing_of_it(
     tmp_path: Path, speed: str, metric: str
 ) -> None:

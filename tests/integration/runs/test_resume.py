@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.runs.broken import assert_no_server_left, prints_of, spec_file, watched
+from support.runs.broken import UNTOUCHED, assert_no_server_left, prints_of, spec_file, watched
 from support.runs.command import pgassay
 from support.servers.lab import installation_named
 
@@ -24,7 +24,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory, servers_base: Path) -> tupl
     """
     folder = tmp_path_factory.mktemp("broken")
     programs = installation_named("debian-15").bin_directory
-    spec = spec_file(folder, target=f"[target]\nbin = '{os.path.relpath(programs, folder)}'")
+    target = f"[target]\nbin = '{os.path.relpath(programs, folder)}'\n{UNTOUCHED}"
+    spec = spec_file(folder, target=target, step="0.4s")
     run = folder / "elsewhere" / "run"
     base = Path(tempfile.mkdtemp(prefix="resume-", dir=servers_base))
     base.chmod(0o711)
@@ -94,7 +95,7 @@ def test_a_resumed_run_keeps_its_trials_and_accepts_another_server_only_by_name(
 
 def test_a_spec_that_was_edited_in_the_run_is_refused(run: Path) -> None:
     spec = run / "spec.toml"
-    spec.write_text(spec.read_text().replace('step = "0.8s"', 'step = "0.9s"'))
+    spec.write_text(spec.read_text().replace('step = "0.4s"', 'step = "0.9s"'))
     assert "was changed after the plan was made" in refusal("--resume", run)
 
 

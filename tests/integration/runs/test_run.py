@@ -22,7 +22,7 @@ from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.stored_parts import StoredTrial
 from support.hosts.small_disk import small_disk
 from support.runs import forked
-from support.runs.broken import assert_no_server_left, servers_below, spec_file
+from support.runs.broken import UNTOUCHED, assert_no_server_left, servers_below, spec_file
 from support.runs.command import pgassay, shop_workload
 from support.runs.forked import Forked, begin
 from support.servers.lab import LabServer, wait_until
@@ -51,9 +51,8 @@ def clients_below(base: Path) -> int:
 
 @pytest.mark.usefixtures("no_server_left")
 def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path: Path) -> None:
-    # With its two steps a trial is longer than the samples stay in the sampler.
     how = {"rate": "", "clients": "[1, 4]", "factor": 'max_wal_size = ["32MB", "1GB"]'}
-    spec, run = spec_file(tmp_path, step="2.4s", **how), tmp_path / "run"
+    spec, run = spec_file(tmp_path, step="1.2s", **how), tmp_path / "run"
     with spec.open("a") as file:
         file.write('[settings.postgres]\ntrack_io_timing = "off"\n')
     done = pgassay("run", spec, "--out", run, "--json", "--quiet")
@@ -176,7 +175,7 @@ def samples_explain(trials: list[StoredTrial]) -> None:
 @contextlib.contextmanager
 def begun(run: Path) -> Iterator[Forked]:
     """A run in a separate process group, as a terminal would start it, after its first trial."""
-    spec = spec_file(run.parent, blocks=6)
+    spec = spec_file(run.parent, blocks=6, target=UNTOUCHED)
     with begin(["-m", "pgassay", "run", str(spec), "--out", str(run)], session=True) as process:
         wait_until(
             lambda: process.poll() is not None or any((run / "trials").glob("[0-9]*")),
@@ -211,7 +210,8 @@ def test_an_interruption_restores_keeps_finished_trials_and_says_so(
 @pytest.mark.usefixtures("no_server_left")
 def test_a_closed_terminal_ends_the_run_as_an_interruption(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    words = [sys.executable, "-m", "pgassay", "run", str(spec_file(tmp_path)), "--out", str(run)]
+    spec = spec_file(tmp_path, target=UNTOUCHED)
+    words = [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run)]
     terminal, slave = pty.openpty()
     os.set_blocking(terminal, False)
 
@@ -254,7 +254,7 @@ main()
 @pytest.mark.usefixtures("no_server_left")
 def test_an_interruption_that_python_discards_ends_the_run_too(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    spec = spec_file(tmp_path, blocks=6)
+    spec = spec_file(tmp_path, blocks=6, target=UNTOUCHED)
     done = forked.run(["-c", SWALLOWED, "run", str(spec), "--out", str(run)], timeout=120)
     assert "the exception was discarded" in done.stderr
     assert "Exception ignored in" not in done.stderr
@@ -311,7 +311,9 @@ def test_a_script_against_a_missing_table_ends_with_code_two_and_the_servers_wor
 @pytest.mark.usefixtures("no_server_left")
 def test_a_full_disk_ends_the_run_and_keeps_what_was_whole(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "200k") as disk:
-        done = pgassay("run", spec_file(tmp_path, blocks=20), "--out", disk / "run")
+        done = pgassay(
+            "run", spec_file(tmp_path, blocks=20, target=UNTOUCHED), "--out", disk / "run"
+        )
         assert done.returncode == 2, done.stderr
         assert (
             "the disk is full; free some space or put the run elsewhere with --out" in done.stderr

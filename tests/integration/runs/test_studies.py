@@ -33,7 +33,7 @@ def miniature(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("checkpoint-dip", marks=pytest.mark.heavy), "tiny-table-index"]
+    "name", [pytest.param("checkpoint-dip", marks=pytest.mark.heavy), "max-wal-size"]
 )
 def test_a_study_runs_and_its_page_says_what_was_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,10 @@ def test_the_example_of_the_workloads_page_runs_without_a_failed_transaction(
     tmp_path: Path,
 ) -> None:
     spec, run = write_example(tmp_path), tmp_path / "run"
-    short = 'step = "1s"\nwarmup = "0.2s"\n[design]\nstopping = "fixed"\nmin_blocks = 2\n'
+    short = (
+        'rate = 200\nstep = "1s"\nwarmup = "0.2s"\n[reset]\nlevel = "none"\n'
+        '[design]\nstopping = "fixed"\nmin_blocks = 2\n'
+    )
     spec.write_text(spec.read_text().replace('step = "60s"\n', short))
     done = pgassay("run", spec, "--out", run)
     assert done.returncode == 0, done.stderr

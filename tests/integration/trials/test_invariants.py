@@ -37,7 +37,7 @@ scale = 1
 synchronous_commit = ["on", "off"]
 [load]
 clients = 2
-rate = 500
+rate = 200
 step = "{step}"
 warmup = "0.5s"
 [design]
@@ -89,7 +89,7 @@ def stranger(base: Path) -> Iterator[psycopg.Connection[Any]]:
 
 
 def experiment(
-    folder: Path, listener: Meddler, *, target: str = "", step: str = "1500ms"
+    folder: Path, listener: Meddler, *, target: str = "", step: str = "800ms"
 ) -> tuple[Outcome, dict[int, Any]]:
     """Run it; the outcome, and every trial.json by its number."""
     path = folder / "lab.toml"
@@ -126,7 +126,7 @@ def test_a_disturbed_trial_does_not_count_and_is_run_once_more(
     acts = {1: change_a_setting, 2: force_a_checkpoint, 3: use_the_server, 7: use_the_server}
     listener = Meddler(acts)
     try:
-        outcome, trials = experiment(tmp_path, listener, step="2s")
+        outcome, trials = experiment(tmp_path, listener, step="1s")
     finally:
         for thread in burning:
             thread.join(timeout=30)

@@ -141,7 +141,7 @@ def test_an_index_that_changes_a_plan_is_found_with_both_plans_and_the_statement
     (tmp_path / "x.toml").write_text(
         "[workload]\nuse = './shop'\n"
         "[factors.schema.index]\nnone = ''\nby_id = 'CREATE INDEX item_by_id ON item (id)'\n"
-        "[load]\nclients = 1\nrate = 100\nstep = '0.5s'\nwarmup = '0.2s'\n"
+        "[load]\nclients = 1\nrate = 100\nstep = '0.3s'\nwarmup = '0.1s'\n"
         "[design]\nmin_blocks = 2\nmax_blocks = 2\nseed = 1\n"
     )
     run = tmp_path / "run"

@@ -46,6 +46,8 @@ DEFAULTS: dict[str, Any] = {
     "use": "payments-write", "clients": 2, "rate": "rate = 200",
     "target": "", "factor": 'work_mem = ["5MB", "9MB"]', "step": "0.8s", "blocks": 2,
 }  # fmt: skip
+UNTOUCHED = "[reset]\nlevel = 'none'"
+"""For `target`, where resets are not what a test is about."""
 TOOL = ("-m", "pgassay")
 LIMIT_S = 90.0
 POLL_S = 0.002

@@ -90,6 +90,8 @@ def end_servers(data: Path, *, gentle_s: float = 0.0) -> None:
         # takes longer than the pause.
         while (pids := working_in(data, pids) or working_in(data)) and time.monotonic() < end:
             time.sleep(POLL_S)
+        if not pids:
+            return
     if pids := working_in(data):
         raise TargetRefused("server-not-ended", data=data, processes=pids)
 
@@ -126,16 +128,17 @@ def working_in(data: Path, among: Iterable[int] | None = None) -> list[int]:
     """
     wanted, argument = {str(data), os.path.realpath(data)}, os.fsencode(data)
     if among is None:
-        among = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+        among = [int(one.name) for one in os.scandir("/proc") if one.name.isdigit()]
     return [pid for pid in among if _works_in(pid, wanted, argument)]
 
 
 def _works_in(pid: int, wanted: Container[str], argument: bytes) -> bool:
-    process = Path(f"/proc/{pid}")
     try:
-        # A shell may have the same working directory.
-        if (process / "comm").read_bytes().strip() not in (b"postgres", b"postmaster"):
-            return False
+        # A shell may have the same working directory. All processes are asked: without a Path.
+        with open(f"/proc/{pid}/comm", "rb", buffering=0) as file:  # noqa: PTH123
+            if file.read().strip() not in (b"postgres", b"postmaster"):
+                return False
+        process = Path(f"/proc/{pid}")
         # A removed directory reads as "… (deleted)"; its server must be ended no less.
         where = str((process / "cwd").readlink()).removesuffix(" (deleted)")
         return where in wanted or argument in (process / "cmdline").read_bytes().split(b"\0")
