@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from pgassay.quantities import (
     signed_percent,
     times,
 )
-from pgassay.report.tables.cells import interval, with_interval
+from pgassay.report.tables.cells import change, interval, interval_of, with_interval
 from support.notes import codes_in
 from support.synthetic.report_contexts import synthetic_context
 
@@ -100,3 +101,18 @@ def test_the_sentence_of_a_large_effect_keeps_per_cent_as_its_values(tmp_path: P
     (row,) = context.ending.rows
     assert row.sentence.code == "findings/answer/verdicts/faster.tps-multiple"
     assert row.sentence.values["effect"] == verdict.effect_pct
+
+
+def test_a_figure_below_zero_changes_in_its_unit_and_not_in_per_cent(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path)
+    (one,) = (
+        one
+        for one in context.analysis.answer.comparisons
+        if one.metric == "unaccounted_ms_per_tx" and one.step is None
+    )
+    below = replace(
+        one, baseline_mean=3.85, level_mean=-1.51, difference=-5.36, ci95=(-9.55, -1.17),
+        effect_pct=-139.2, ci95_pct=(-100.0, -30.3),
+    )  # fmt: skip
+    assert change(below) == "−5.36 ms"
+    assert interval_of(below) == "−9.55 ms to −1.17 ms"

@@ -52,8 +52,8 @@ def subject(one: Any) -> str:
 
 
 def change(comparison: Comparison) -> str:
-    """Writes a change in per cent; where the baseline is (nearly) zero, in the metric's unit."""
-    if _is_in_per_cent(comparison):
+    """Writes a change in per cent; where that says nothing, in the metric's unit."""
+    if is_in_per_cent(comparison):
         return signed_percent(comparison.effect_pct)
     return _signed(comparison.difference, METRICS[comparison.metric])
 
@@ -65,16 +65,17 @@ def difference(comparison: Comparison) -> str:
 
 def interval_of(comparison: Comparison) -> str:
     """The 95 % interval of the change, in the same unit."""
-    in_per_cent = comparison.ci95_pct is not None and _is_in_per_cent(comparison)
+    in_per_cent = comparison.ci95_pct is not None and is_in_per_cent(comparison)
     if in_per_cent or comparison.ci95 is None:
         return interval(comparison.ci95_pct, comparison.effect_pct)
     metric = METRICS[comparison.metric]
     return tr(" to ").join(_signed(end, metric) for end in comparison.ci95)
 
 
-def _is_in_per_cent(comparison: Comparison) -> bool:
-    effect = comparison.effect_pct
-    return effect is not None and abs(effect) <= values.USELESS_PCT
+def is_in_per_cent(comparison: Comparison) -> bool:
+    """Returns whether per cent say anything: not of nearly nothing, nor of a figure below zero."""
+    effect, means = comparison.effect_pct, (comparison.baseline_mean, comparison.level_mean)
+    return effect is not None and abs(effect) <= values.USELESS_PCT and min(means) >= 0.0
 
 
 _WITHOUT_VERDICT = (Verdict.UNDECIDED, Verdict.DESCRIBED)

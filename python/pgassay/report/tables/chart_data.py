@@ -105,14 +105,14 @@ def _summaries(courses: Sequence[_Course], label: str) -> ChartData | None:
         return None
     columns = (
         Column(Message("Line"), "heading"),
-        Column(Message("Unit"), "text"),
+        Column(Message("Unit"), "text", name="unit"),
         *numbers("Lowest", "Mean", "Highest", "Last"),
     )
     shown = rows[:_MOST_ROWS]
     note = tr("Over the whole time drawn.")
     if len(rows) > len(shown):
         note += tr(" The first {number} of {of} lines.", number=len(shown), of=len(rows))
-    return ChartData(_labelled(table(columns, shown), label), note)
+    return ChartData(_labelled(table(columns, shown).filled("unit"), label), note)
 
 
 def _by_tip(figure: Figure, label: str) -> ChartData | None:

@@ -16,7 +16,7 @@ from pgassay.analysis.reading.metrics import METRICS, Metric
 from pgassay.analysis.reading.plain_text import one_line
 from pgassay.analysis.verdicts.model import ArmSummary
 from pgassay.language import Message, colon, decimals, tr
-from pgassay.quantities import milliseconds, plain_number
+from pgassay.quantities import milliseconds, plain_number, significant
 from pgassay.report.context import ReportContext
 from pgassay.report.document.table import Cell, Column, Table, column, row_of, view
 from pgassay.report.tables.by_arm import arm_columns
@@ -24,6 +24,7 @@ from pgassay.report.tables.cells import (
     ABSENT,
     change,
     interval_of,
+    is_in_per_cent,
     measured,
     valued,
     with_interval,
@@ -87,7 +88,7 @@ def _time(context: ReportContext) -> Iterator[Line]:
     arms = context.analysis.answer.arms
     yield from _metrics(
         context,
-        [n for n in every if max((a.means.get(n, 0.0) for a in arms), default=0.0) >= _NOTHING],
+        [n for n in every if any(abs(arm.means.get(n, 0.0)) >= _NOTHING for arm in arms)],
     )
 
 
@@ -175,7 +176,7 @@ def _metric(metric: Metric, arm: ArmSummary, one: Comparison | None) -> Cell:
 
 
 def _change(one: Comparison) -> str:
-    if one.ci95_pct is not None:
+    if one.ci95_pct is not None and is_in_per_cent(one):
         return with_interval(one.effect_pct, one.ci95_pct)
     return f"{change(one)} ({interval_of(one)})" if one.ci95 is not None else change(one)
 
@@ -208,7 +209,7 @@ _COLUMNS = (
     column("statement", "Statement", lambda row: Cell(row["statement"], "code"), "heading"),
     written("share_pct", "Share of the time", lambda share: f"{decimals(share, '.0f')} %"),
     written("mean_ms", "Per call", milliseconds),
-    written("calls_per_tx", "Calls per transaction", plain_number),
+    written("calls_per_tx", "Calls per transaction", significant),
     written("read_per_call", "Blocks read per call", plain_number),
 )
 

@@ -92,17 +92,14 @@ def _of_the_host(context: ReportContext) -> list[MethodCell]:
 
 def _scenarios(context: ReportContext) -> Table:
     """RED of several scenarios, without durations that the section of quantiles has: all but those
-    that differ clearly; a single scenario is the service, which LTES shows."""
+    that differ clearly in any scenario; a single scenario is the service, which LTES shows."""
     cells = [one for one in context.analysis.explanation.methods if one.method == "red"]
     if len({one.of for one in cells}) < 2:
         return Table((), ())
     has_quantiles = bool(context.analysis.behaviour.latency_curves)
+    differ = {one.title for one in cells if any(figure.clear for figure in one.figures)}
     kept = [
-        one
-        for one in cells
-        if one.kind != "duration"
-        or not has_quantiles
-        or any(figure.clear for figure in one.figures)
+        one for one in cells if one.kind != "duration" or not has_quantiles or one.title in differ
     ]
     return _table(context, "red", kept).without_zeros()[0]
 
