@@ -24,6 +24,9 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
     ("SELECT id FROM orders WHERE customer = %s ORDER BY placed DESC LIMIT %s", lambda n: (n, 3)),
     ("SELECT * FROM orders WHERE placed BETWEEN %s AND %s", lambda n: _days(n)),
     ("SELECT count(*) FROM orders WHERE placed >= %s AND placed < %s", lambda n: _days(n)),
+    # psycopg sends the smallest type that a number fits, so this text has two queryids.
+    ("SELECT born FROM customer WHERE id IN (%s, %s)", lambda n: (n, 4000 * n)),
+    ("SELECT 1 FROM orders WHERE tstzrange(%s, %s) @> placed", lambda n: _days(n)),
     ("SELECT note FROM orders WHERE customer = ANY(%s)", lambda n: ([n, n + 1],)),
     ("SELECT 1 FROM orders WHERE about @> %s::jsonb", lambda n: ('{"colour": "c1"}',)),
     ("SELECT 1 FROM orders WHERE tags && %s::text[]", lambda n: (["a1"],)),
@@ -55,6 +58,11 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
     (
         "INSERT INTO friend (customer, friend) VALUES (%s, %s) ON CONFLICT DO NOTHING",
         lambda n: (1 + uuid4().int % 500, 1 + uuid4().int % 500),
+    ),
+    # One of its keys is of two columns.
+    (
+        "INSERT INTO taken (customer, hall, no) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+        lambda n: (400 + n, 1, 100),
     ),
     ("INSERT INTO login VALUES (%s, now())", lambda n: (n,)),
     (

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pgassay.draw.model import Drawing, DrawnScenario, Source
+from pgassay.draw.model import Drawing, DrawnScenario, Origin, Source
 from pgassay.draw.stored import DrawingFile, script_hash
 from pgassay.draw.writing.experiment_file import FirstQuestion
 from pgassay.draw.writing.folder import Writing, write_folder
@@ -131,6 +131,19 @@ def test_fidelity_says_first_what_is_covered_then_what_will_differ_and_why(
     assert "--skew" in plain
 
 
+def test_what_a_session_showed_is_no_guess_and_a_log_has_no_types(tmp_path: Path) -> None:
+    most = replace(LOOK.parameters[2], origin=Origin.SESSIONS)
+    nowhere = replace(LOOK.parameters[0], column=None)
+    shown = replace(LOOK, parameters=(LOOK.parameters[0], most))
+    again = replace(LOOK, parameters=(nowhere,))
+    drawing = with_scenarios(replace(LOOKS, statements=(shown, again)))
+    page = (write(drawing, tmp_path / "a") / "FIDELITY.md").read_text()
+    assert "No statement is expected to differ" in page
+    of_a_log = replace(drawing, source=Source.LOG)
+    page = (write(of_a_log, tmp_path / "b") / "FIDELITY.md").read_text()
+    assert "| `customer` | `public.orders.customer` | `=` | rows of the table" in page
+
+
 def test_a_scenario_that_no_run_would_take_is_lost_with_its_reason(tmp_path: Path) -> None:
     secret = replace(LOOK, text="SELECT dblink('host=b password=tiger')", parameters=())
     unset = replace(LOOK, text="SELECT :nothing")
@@ -194,9 +207,13 @@ def test_a_workload_that_commits_more_often_than_its_source_says_so(tmp_path: Pa
 
 def test_a_masked_folder_does_not_name_the_server(tmp_path: Path) -> None:
     writing = Writing("host=db.example.org user=app", QUESTION, mask=True)
-    out = write(STATISTICS, tmp_path / "shop", writing)
+    named = replace(STATISTICS, figures=replace(STATISTICS.figures, database="acme example"))
+    out = write(named, tmp_path / "shop", writing)
     assert not [one for one in out.rglob("*") if one.is_file() and b"example" in one.read_bytes()]
     load_spec(out / "experiment.toml")
+    unnamed = write(named, tmp_path / "unnamed", Writing())
+    table = tomllib.loads((unnamed / "experiment.toml").read_text())
+    assert table["target"] == {"dsn": "dbname='acme example'"}
 
 
 def test_tables_that_may_not_be_there_are_not_asked_for(tmp_path: Path) -> None:

@@ -109,6 +109,11 @@ def texts_of(tmp_path: Path, sql: str, detail: str = "", **options: float) -> li
             "SELECT 1 FROM t WHERE email = :email LIMIT 5",
         ),
         (
+            "SELECT 1 FROM t WHERE about -> 'a' ->> 'kind' = 'folk'",
+            "",
+            "SELECT 1 FROM t WHERE about -> 'a' ->> 'kind' = :about",
+        ),
+        (
             "SELECT 1 FROM t WHERE state = 'open' AND api_token = 'sk_live' AND id = $1",
             "Parameters: $1 = '7'",
             "SELECT 1 FROM t WHERE state = 'open' AND api_token = :api_token AND id = :id",

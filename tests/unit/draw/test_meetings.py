@@ -119,6 +119,11 @@ def test_a_column_of_a_view_is_that_of_the_table_below_it() -> None:
     assert [table.name for table in found.tables] == ["late", "orders", "items"]
 
 
+def test_a_column_is_sure_where_it_has_the_name_of_a_table_of_which_nothing_is_known() -> None:
+    text = "SELECT 1 FROM unknown AS u JOIN orders ON u.x = id WHERE u.elsewhere = $1"
+    assert said(text) == ["= unknown.elsewhere 0.0"]
+
+
 def test_a_column_that_may_be_of_two_tables_is_not_guessed() -> None:
     assert said("SELECT 1 FROM unknown, orders WHERE elsewhere = $1") == ["= elsewhere"]
 

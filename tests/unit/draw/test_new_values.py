@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from pgassay.draw.statistics.guesses import new_values, times_of_new_rows
+from pgassay.draw.statistics.guesses import going_up, new_values, times_of_new_rows
 
 NOW = datetime.now(UTC)
 OLD = ["2025-12-31 23:00:00+00", "infinity", None, "2026-01-31 10:00:00.5+00", "0044-03-15 BC"]
@@ -55,6 +55,11 @@ def test_new_uuids_are_in_the_order_of_time_where_those_of_the_table_are() -> No
     }
     by_chance = new_values("uuid", 100, 0, None, [str(uuid4())], random())
     assert {UUID(str(one)).version for one in by_chance} == {4}
+
+
+def test_guessed_bounds_are_in_order_by_their_size_and_not_as_texts() -> None:
+    assert going_up("numeric", [["9.10", "2"], ["12.34", "1"]]) == [("9.10", "1"), ("12.34", "2")]
+    assert going_up("text", [["b"], ["a"]]) == [["b"], ["a"]]
 
 
 def test_new_times_of_a_key_are_above_the_highest() -> None:

@@ -45,7 +45,7 @@ _ROOM = "draw/log"
 _SHOWN = 200
 _ENOUGH_ROWS = 10
 """From so many rows on, a constant that is the same in all of them is one."""
-_OF_THE_PROGRAM = ("limit", "offset", "field")
+_OF_THE_PROGRAM = ("limit", "offset", "field", "->", "->>")
 _SLOW_US = 1000
 _MANY = 1000
 _PARTIAL = 0.05

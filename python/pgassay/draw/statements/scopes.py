@@ -105,9 +105,12 @@ class Scope:
         return self.outer._expression(name) if self.outer else None
 
     def _of(self, alias: str, name: str) -> Column | None:
-        if alias in self.sources:
-            return self._in(self.sources[alias], name)
-        return self.outer._of(alias, name) if self.outer else None
+        source = self.sources.get(alias)
+        if source is None:
+            return self.outer._of(alias, name) if self.outer else None
+        if isinstance(source, Occurrence) and self.columns_of(source.table) is None:
+            return Column(source.table, name, source.number)
+        return self._in(source, name)
 
     def _in(self, source: Occurrence | Derived, name: str) -> Column | None:
         if not isinstance(source, Occurrence):

@@ -33,6 +33,8 @@ class TableColumn:
     parent: int | None = None
     """The oid of the table that a foreign key of this column alone refers to."""
     parent_column: str | None = None
+    refers: bool = False
+    """Whether it is in a foreign key, alone or with others."""
 
 
 @dataclass(frozen=True, slots=True)

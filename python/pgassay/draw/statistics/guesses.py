@@ -62,6 +62,15 @@ def guessed(kind: Type, rows: int, random: np.random.Generator) -> Values:
     return [_FIXED.get(name)] * rows
 
 
+def going_up(kind: str, columns: Sequence[Values]) -> Sequence[Values]:
+    """Returns guesses of one type such that in each row they go up, as bounds do that one statement
+    gives (`tstzrange($1, $2)`); unchanged those of a type that is neither a number nor a time."""
+    if kind not in _NUMBERS and kind not in TIMES:
+        return columns
+    by = float if kind in _NUMBERS else str
+    return list(zip(*(sorted(row, key=by) for row in zip(*columns, strict=True)), strict=True))
+
+
 def can_be_new(kind: str) -> bool:
     """Whether `new_values` knows values of a type that no row has."""
     return kind in INTEGERS or kind in TEXTS or kind in TIMES or kind == "uuid"

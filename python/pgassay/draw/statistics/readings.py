@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pgassay.draw.model import Figures, Protocol, SourceFigures
@@ -53,7 +54,8 @@ class Counts(NamedTuple):
 class Called:
     """A statement that was called in the time between the readings."""
 
-    query_id: int
+    query_ids: tuple[int, ...]
+    """Several where clients send one text with parameters of various types; most calls first."""
     role: int
     """The oid of the role that called it most."""
     text: str
@@ -208,15 +210,18 @@ def _by_statement(
     texts: dict[int, str | None] = dict(
         session.execute(_asked("texts", schema), wanted, prepare=False).fetchall()
     )
+    # Most calls first.
+    ranked = sorted(by_id.items(), key=lambda item: -sum(counts.calls for _, counts in item[1]))
+    alike: defaultdict[tuple[str, int | None, int], dict[int, list[Counts]]] = defaultdict(dict)
+    for query_id, rows in ranked:
+        if query_id is not None:
+            text = texts.get(query_id) or ""
+            role = max(rows, key=lambda row: row[1].calls)[0]
+            unknown = None if text else query_id
+            alike[text, unknown, role][query_id] = [counts for _, counts in rows]
     called = [
-        Called(
-            query_id,
-            max(rows, key=lambda row: row[1].calls)[0],
-            texts.get(query_id) or "",
-            _figures(counts for _, counts in rows),
-        )
-        for query_id, rows in by_id.items()
-        if query_id is not None
+        Called(tuple(own), role, text, _figures(chain.from_iterable(own.values())))
+        for (text, _, role), own in alike.items()
     ]
     return tuple(sorted(called, key=lambda one: -one.figures.time_ms)), hidden
 

@@ -85,9 +85,10 @@ class Selection:
     def _seen(self, called: Called) -> list[Seen]:
         """What each sight of a client's text shows."""
         found: list[Seen] = []
-        for text, times in self._texts.get(called.query_id, {}).items():
-            if (seen := seen_in(called.text, text)) is not None:
-                found += [seen] * times
+        for query_id in called.query_ids:
+            for text, times in self._texts.get(query_id, {}).items():
+                if (seen := seen_in(called.text, text)) is not None:
+                    found += [seen] * times
         return found
 
     def _statement(self, called: Called, *, few: bool) -> Statement | str:
@@ -126,7 +127,7 @@ class Selection:
         }
         is_limited = getattr(tree, "limitCount", None) is not None
         return Statement(
-            query_id=called.query_id,
+            query_ids=called.query_ids,
             fingerprint=fingerprint(text),
             tree=tree,
             met=met,

@@ -27,7 +27,8 @@ At = tuple[Table, TableColumn]
 class Statement:
     """A statement that is drawn."""
 
-    query_id: int
+    query_ids: tuple[int, ...]
+    """All of its text, most calls first."""
     fingerprint: str
     tree: Node
     met: Met
@@ -47,6 +48,11 @@ class Statement:
     keeps: bool
     """An insert that mostly finds its row there, and does something else."""
     deletes: bool
+
+    @property
+    def query_id(self) -> int:
+        """The id of its text that was called most."""
+        return self.query_ids[0]
 
     def at(self, meeting: Meeting) -> At | None:
         """Returns the column of the source that a parameter meets."""
@@ -79,7 +85,8 @@ def to_be_new(statement: Statement) -> tuple[dict[int, At], set[int]]:
     """Returns the parameters of an insert whose values must be new, with their columns: of each
     unique key that the statement gives whole one column, if possible a number that refers to no
     other table. Where all columns of a key do, it also returns one of them, which must be of
-    another row than the rest."""
+    another row than the rest: one whose foreign key it is alone, since several columns of a key
+    are of one row."""
     if statement.keeps:
         return {}, set()
     by_row: dict[tuple[Table, int], dict[str, Meeting]] = {}
@@ -92,12 +99,13 @@ def to_be_new(statement: Statement) -> tuple[dict[int, At], set[int]]:
     for (table, _), given in by_row.items():
         for key in table.unique:
             columns = [found for name in key if (found := table.column(name)) and name in given]
-            free = [one for one in columns if can_be_new(one.type) and one.parent is None]
+            free = [one for one in columns if can_be_new(one.type) and not one.refers]
             if len(columns) < len(key):
                 continue
             if free:
                 best = min(free, key=lambda one: not has_highest(one.type) or one.type == "date")
                 new[given[best.name].number] = (table, best)
             elif len(columns) > 1:
-                apart.add(given[columns[-1].name].number)
+                alone = [one for one in columns if one.parent is not None]
+                apart.add(given[(alone or columns)[-1].name].number)
     return new, apart

@@ -90,7 +90,7 @@ def read_transactions(file: Path) -> list[Transaction]:
 def _found(wanted: int | str, statements: Sequence[Statement], file: Path | None) -> Statement:
     """The statement of that queryid, or the only one whose text begins so."""
     text = _plain(str(wanted))
-    of_id = [one for one in statements if str(one.query_id) == text]
+    of_id = [one for one in statements if text in map(str, one.query_ids)]
     found = of_id or [one for one in statements if _plain(one.source_text).startswith(text)]
     if len(found) != 1:
         code = "draw-transaction-ambiguous" if found else "draw-transaction-unknown"

@@ -25,6 +25,7 @@ from pgassay.draw.statistics.guesses import (
     arrow,
     as_array,
     fits,
+    going_up,
     guessed,
     has_highest,
     new_values,
@@ -114,6 +115,7 @@ class Drawer:
             if made is not None and not fixed:
                 found[low.number], found[high.number] = made
         chosen.taken.clear()
+        guesses: dict[str, dict[int, Values]] = {}
         # What is compared with a key needs the key.
         for meeting in sorted(statement.met.meetings, key=lambda one: one.key > 0):
             if meeting.number in found:
@@ -137,7 +139,13 @@ class Drawer:
                     guessed(kind, chosen.number, self._random),
                     Origin.TYPE,
                 )
+                if origin is Origin.TYPE:
+                    guesses.setdefault(kind.plain, {})[meeting.number] = values
             found[meeting.number] = Column(arrow(kind.plain, values), origin)
+        for name, own in guesses.items():
+            numbers = sorted(own)
+            ordered = zip(numbers, going_up(name, [own[one] for one in numbers]), strict=True)
+            found |= {one: Column(arrow(name, values), Origin.TYPE) for one, values in ordered}
         return found
 
     def _of_form(self, statement: Statement, meeting: Meeting, rows: int) -> Values:

@@ -49,8 +49,10 @@ def expected_of(
     ]
     if source is Source.LOG:
         return _because("draw/expects-guess", guessed)
-    ranges = [one for one in statement.parameters if one.role.is_range]
-    counts = [one for one in statement.parameters if one.role.counts]
+    # The constants that sessions showed are those of the load.
+    drawn = [one for one in statement.parameters if one.origin is not Origin.SESSIONS]
+    ranges = [one for one in drawn if one.role.is_range]
+    counts = [one for one in drawn if one.role.counts]
     guessed = [one for one in guessed if one not in counts]
     keys = [] if skew or not _UPDATES.match(statement.text) else _keys(scenario, statement)
     return [

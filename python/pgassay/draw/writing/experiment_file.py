@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
+from psycopg.conninfo import make_conninfo
 
 from pgassay.draw.model import Drawing, Source
 from pgassay.draw.writing.workload_file import title_of
@@ -57,7 +58,7 @@ def experiment_toml(
         shown=" ".join(shown.split()),
         question=question,
         is_guessed=dsn is None,
-        dsn=dsn if dsn is not None else f"dbname={drawing.figures.database}",
+        dsn=dsn if dsn is not None else _to_edit(drawing.figures.database),
         factor=factor,
         protocol=drawing.protocol.value,
         rate=rate_of(drawing),
@@ -65,6 +66,11 @@ def experiment_toml(
         clients=clients_of(drawing),
         replay=replay,
     )
+
+
+def _to_edit(database: str) -> str:
+    """A connection string for the user to complete."""
+    return make_conninfo(dbname=database) if database else "service=NAME"
 
 
 def rate_of(drawing: Drawing) -> str | None:

@@ -103,9 +103,12 @@ def _expected(drawing: Drawing, coverage: Coverage, *, skew: bool) -> Iterator[d
 def _parameters(drawing: Drawing) -> Iterator[dict[str, Any]]:
     for scenario in drawing.scenarios:
         rows = "" if scenario.parameters is None else scenario.parameters.num_rows
-        known = {one.name: one for each in scenario.statements for one in each.parameters}
+        used = [one for each in scenario.statements for one in each.parameters]
+        # Where one is used several times, a place that says its column.
+        known = {one.name: one for one in sorted(used, key=lambda one: one.column is not None)}
         alike: dict[object, list[Parameter]] = {}
-        for one in known.values():
+        for name in dict.fromkeys(one.name for one in used):
+            one = known[name]
             # Those of a list, and of the rows of an insert.
             same = (one.column, one.type, one.role, one.origin) if one.column else one.name
             alike.setdefault(same, []).append(one)

@@ -57,7 +57,8 @@ def write_folder(drawing: Drawing, out: Path, writing: Writing) -> Drawing:
     drawing, nulls = clean.drawing, clean.nulls
     if writing.mask:
         hidden = masked(drawing)
-        drawing, nulls = hidden.drawing, (*nulls, *hidden.nulls)
+        figures = replace(drawing.figures, database="")
+        drawing, nulls = replace(hidden.drawing, figures=figures), (*nulls, *hidden.nulls)
     if not drawing.scenarios:
         raise SetupRefused("nothing-drawn", lost=len(drawing.lost))
     written = Written(

@@ -1,11 +1,13 @@
--- The columns of a table in their order, each with its type, mean width, and the column that a foreign key of it
--- alone refers to. Parameters: the table's oid.
+-- The columns of a table in their order, each with its type, mean width, the column that a foreign key of it
+-- alone refers to, and whether it is in any foreign key. Parameters: the table's oid.
 SELECT a.attname::text, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), format('%%I', a.attname),
        (SELECT max(s.avg_width)
           FROM pg_stats AS s
          WHERE s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname),
        f.confrelid::int8,
-       (SELECT p.attname::text FROM pg_attribute AS p WHERE p.attrelid = f.confrelid AND p.attnum = f.confkey[1])
+       (SELECT p.attname::text FROM pg_attribute AS p WHERE p.attrelid = f.confrelid AND p.attnum = f.confkey[1]),
+       EXISTS (SELECT FROM pg_constraint AS k
+                WHERE k.conrelid = c.oid AND k.contype = 'f' AND a.attnum = ANY (k.conkey))
   FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace
   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
