@@ -16,7 +16,7 @@ from pgassay.analysis.classic.model import (
     Spread,
 )
 from pgassay.language import colon, decimals, tr
-from pgassay.quantities import plain_number, signed_percent
+from pgassay.quantities import plain_number, signed
 from pgassay.report.document.table import Cell, Table, column, view
 from pgassay.report.sections.classic.cells import (
     NOT_MEASURED,
@@ -28,7 +28,7 @@ from pgassay.report.sections.classic.cells import (
     r_text,
     series_name,
 )
-from pgassay.report.tables.cells import ABSENT, INTERVAL, interval, valued, written
+from pgassay.report.tables.cells import ABSENT, INTERVAL, valued, written
 
 _THOUSAND = 1000.0
 _OF_THE_HOST = ("wa", "b")
@@ -207,7 +207,7 @@ _TREND = (
     column("of.r2", "R²", lambda row: labelled(row["of"].r2, "{:.2f}", "")),
     _LABEL,
     written("of.angle_deg", "Angle", lambda angle: f"{decimals(angle, '+.1f')}°"),
-    written("of.change_pct", "Change, beginning to end", signed_percent),
-    written("of.ci95_pct", INTERVAL, interval),
+    written("of.change_pct", "Change, beginning to end, % of the mean", signed),
+    written("of.ci95_pct", INTERVAL, lambda ends: tr(" to ").join(map(signed, ends))),
     _AGREE,
 )
