@@ -314,7 +314,8 @@ def test_an_experiment_varies_a_knob_and_puts_the_host_back(
     tmp_path: Path, found: dict[str, str]
 ) -> None:
     spec, run = tmp_path / "lab.toml", tmp_path / "run"
-    spec.write_text(SPEC.format(step="0.3s", blocks=2, factors=SYNCHRONOUS_COMMIT))
+    text = SPEC.format(step="0.3s", blocks=2, factors=SYNCHRONOUS_COMMIT)
+    spec.write_text(f'{text}combinations = "one-at-a-time"\n')
     done = pgassay("run", spec, "--out", run, "--json")
     assert done.returncode == 0, done.stderr
     factors = {verdict["factor"] for verdict in json.loads(done.stdout)["verdicts"]}

@@ -141,10 +141,11 @@ def test_a_program_gets_the_trial_in_its_environment_and_may_report_its_own_figu
     ],
 )
 def test_a_failing_command_is_a_failed_trial_that_shows_its_last_line(
-    tmp_path: Path, words: list[str], more: str, message: str
+    tmp_path: Path, lab_server: LabServer, words: list[str], more: str, message: str
 ) -> None:
     run = tmp_path / "run"
-    done = pgassay("run", spec_file(tmp_path, f"{command(*words)}\n{more}"), "--out", run)
+    spec = spec_file(tmp_path, f"{command(*words)}\n{more}", target=lab_server.target())
+    done = pgassay("run", spec, "--out", run, PGPASSWORD=SECRET)
     assert done.returncode == 2, done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert message in last
