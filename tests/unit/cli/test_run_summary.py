@@ -13,6 +13,7 @@ from pgassay.analysis.model import Verdict
 from pgassay.cli.show.shown import show_run
 from pgassay.cli.terminal import console
 from pgassay.cli.terminal.blocks import print_blocks
+from pgassay.language import Message, in_language
 from pgassay.report.document.table import Cell, Column, table
 from pgassay.report.sections.answer.effect import effect
 from pgassay.report.sections.answer.why import why
@@ -99,6 +100,11 @@ def lines_of(text: str, *, is_terminal: bool, label: str = "risk: ") -> list[str
     )
     console.labelled(label, text, console=view)
     return shown.getvalue().splitlines()
+
+
+def test_titles_and_cells_of_a_table_are_in_the_language_of_the_report() -> None:
+    with in_language("ru"):
+        assert console.plain(Message("Load")) == str(Message("Load")) != "Load"
 
 
 def test_a_labelled_text_wraps_beside_its_label_on_a_terminal_only() -> None:

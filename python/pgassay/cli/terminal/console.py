@@ -28,8 +28,9 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text from outside as one line without control characters, for what knows no markup."""
-    return _printable(" ".join(text.split()))
+    """Text from outside, or a message, as one line without control characters, for what knows no
+    markup."""
+    return _printable(" ".join(str(text).split()))
 
 
 def _printable(text: str) -> str:
