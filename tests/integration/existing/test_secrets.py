@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import stat
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pgassay.errors import SettingRejected
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.settings.statements import reload
 from support.runs.command import LIMIT_S, pgassay
+from support.runs.forked import begin
 from support.servers.lab import SECRET, LabServer, RecordingJournal, configure
 
 HELD = "canary-5e11"
@@ -49,6 +49,7 @@ with psycopg.connect(autocommit=True) as session:
         session.execute("SELECT count(*) FROM pgbench_branches")
 sys.exit(int(sys.argv[1]))
 """
+UNDER_OPEN_UMASK = "import os; os.umask(0); from pgassay.entry import main; main()"
 ENGINE = 'rate = 100\nwarmup = "0.5s"'
 
 
@@ -93,36 +94,35 @@ def by_service(folder: Path, server: LabServer) -> tuple[str, dict[str, str]]:
     return "service=lab", {"PGSERVICEFILE": str(file)}
 
 
-def arguments_of_everybody() -> bytes:
+def processes() -> set[int]:
+    return {int(one.name) for one in os.scandir("/proc") if one.name.isdigit()}
+
+
+def arguments_of(pids: set[int]) -> bytes:
     found = []
-    for process in Path("/proc").glob("[0-9]*"):
+    for pid in pids:
         with contextlib.suppress(OSError):
-            found.append((process / "cmdline").read_bytes())
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes())
     return b"\n".join(found).replace(b"\0", b" ")
 
 
 def watched(spec: Path, run: Path, environment: dict[str, str]) -> tuple[int, str, list[bytes]]:
-    """A run under an open umask, and every argument list of that time that had a secret."""
-    log = spec.with_name("said")
-    with log.open("wb") as said:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pgassay", "run", str(spec), "--out", str(run), "--json"],
-            stdout=said,
-            stderr=said,
-            umask=0,
-            env=os.environ | environment,
-        )
-        leaks = []
+    """A run under an open umask, and every argument list of a process that started meanwhile and
+    had a secret."""
+    leaks, before = [], processes()
+    words = ["-c", UNDER_OPEN_UMASK, "run", str(spec), "--out", str(run), "--json"]
+    with begin(words, os.environ | environment) as process:
         end = time.monotonic() + LIMIT_S
         while process.poll() is None and time.monotonic() < end:
-            arguments = arguments_of_everybody()
+            before &= (now := processes())
+            arguments = arguments_of(now - before)
             leaks += (
                 [arguments] if HELD.encode() in arguments or SECRET.encode() in arguments else []
             )
             time.sleep(0.005)
         process.kill()
-        process.wait()
-    return process.returncode, log.read_text(), leaks
+        said = "".join(process.communicate())
+    return process.wait(), said, leaks
 
 
 def secrets_in(run: Path) -> list[str]:
