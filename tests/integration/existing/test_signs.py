@@ -15,11 +15,12 @@ import pytest
 
 from pgassay.errors import ExitCode
 from pgassay.refusals.refusal import TargetRefused
+from pgassay.server.existing import signs
 from pgassay.server.existing.target import ExistingTarget
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.server.reset import Caches, ResetLevel, ResetRule
-from pgassay.spec.server.signs import SIGNS
+from pgassay.spec.server.signs import LOOK_S, SIGNS
 from pgassay.spec.workload.folder import InstalledTables
 from support.refusals import refused
 from support.runs.command import pgassay
@@ -237,8 +238,10 @@ def test_every_sign_is_provoked_here() -> None:
 
 @pytest.mark.parametrize("name", sorted(SIGNS))
 def test_a_sign_stops_the_run_until_it_is_accepted_by_name(
-    name: str, server: LabServer, tmp_path: Path
+    name: str, server: LabServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if name == "commits":
+        monkeypatch.setattr(signs, "LOOK_S", LOOK_S)
     with ExitStack() as provoked:
         provoked.enter_context(PROVOKED[name](server, tmp_path / "stream"))  # type: ignore[arg-type]
         stopped = refusal_of(server.dsn())
