@@ -29,6 +29,8 @@ from support.runs.command import last_line, pgassay, shop_workload
 from support.servers.lab import SECRET, LabServer, installation_named, wait_until
 
 ALLOWED = "allow_changes = true"
+KEPT = "[reset]\nlevel = 'none'"
+"""Data that no trial begins with anew."""
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
     tmp_path: Path, no_server_left: Path
 ) -> None:
     run = tmp_path / "run"
-    with watched(run, spec_file(tmp_path, step="2s")) as tool:
+    with watched(run, spec_file(tmp_path, target=KEPT, step="1.5s")) as tool:
         kept = in_the_second_trial(tool)
         os.kill(postmaster_below(no_server_left), signal.SIGKILL)
         assert tool.end() == 2
@@ -78,7 +80,7 @@ def test_a_postmaster_killed_in_a_trial_ends_the_run_which_can_be_resumed(
 def test_a_killed_backend_is_reported_in_the_words_of_the_servers_log(
     tmp_path: Path, no_server_left: Path
 ) -> None:
-    with watched(tmp_path / "run", spec_file(tmp_path, step="2s")) as tool:
+    with watched(tmp_path / "run", spec_file(tmp_path, target=KEPT, step="1.5s")) as tool:
         in_the_second_trial(tool)
         backends = set(servers_below(no_server_left)) - {postmaster_below(no_server_left)}
         os.kill(max(backends), signal.SIGKILL)
@@ -103,24 +105,30 @@ def test_a_setting_that_keeps_the_server_down_is_named_with_the_servers_reason(
 
 
 @pytest.mark.parametrize(
-    ("size", "where"),
+    ("size", "target", "where"),
     [
-        pytest.param("30m", "initdb failed: ", marks=pytest.mark.heavy),
+        pytest.param("30m", "", "initdb failed: ", marks=pytest.mark.heavy),
         pytest.param(
-            "60m", "building payments-write at scale 1: data.sql: ", marks=pytest.mark.heavy
+            "60m", "", "building payments-write at scale 1: data.sql: ", marks=pytest.mark.heavy
         ),
-        ("100m", "could not be copied: "),
-        ("175m", "2 of 2 connections were lost"),
+        ("100m", "", "could not be copied: "),
+        ("110m", KEPT, "2 of 2 connections were lost"),
     ],
 )
 def test_a_full_disk_of_the_server_ends_the_run_and_frees_the_disk(
-    tmp_path: Path, own_base: Path, monkeypatch: pytest.MonkeyPatch, size: str, where: str
+    tmp_path: Path,
+    own_base: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    size: str,
+    target: str,
+    where: str,
 ) -> None:
     run = tmp_path / "run"
     with small_disk(own_base / "disk", size) as disk:
         monkeypatch.setenv("PGASSAY_DATA", str(disk))
         factor = 'max_wal_size = ["1GB", "2GB"]'
-        done = pgassay("run", spec_file(tmp_path, factor=factor, step="50s", rate=""), "--out", run)
+        spec = spec_file(tmp_path, target=target, factor=factor, step="50s", rate="")
+        done = pgassay("run", spec, "--out", run)
         # How much a machine writes in a trial is not known, so neither is which one fills the disk.
         in_a_trial = last_line(done.stderr).startswith("pgassay: trial ")
         assert in_a_trial == ("connections" in where)
@@ -172,7 +180,7 @@ def test_a_run_directory_that_becomes_read_only_ends_the_run_and_restores_the_se
 ) -> None:
     with small_disk(tmp_path / "disk", "50m") as disk:
         run = disk / "run"
-        target = lab_server.target(ALLOWED) if kind == "existing" else ""
+        target = lab_server.target(ALLOWED) if kind == "existing" else KEPT
         spec = spec_file(tmp_path, target=target, step="1.5s")
         with watched(run, spec, PGPASSWORD=SECRET) as tool:
             kept = in_the_second_trial(tool)
@@ -209,7 +217,7 @@ def test_lost_connections_end_the_run_and_the_server_is_restored(
     tmp_path: Path, lab_server: LabServer
 ) -> None:
     run = tmp_path / "run"
-    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="2s")
+    spec = spec_file(tmp_path, target=lab_server.target(ALLOWED), step="1.5s")
     with watched(run, spec, PGPASSWORD=SECRET) as tool:
         kept = in_the_second_trial(tool)
         with lab_server.admin() as session:

@@ -34,7 +34,7 @@ from support.runs.command import pgassay
 from support.servers.lab import RecordingJournal, installation_named, scalar
 
 MIB = 2**20
-LIMIT = 96 * MIB
+LIMIT = 64 * MIB
 HELD = {"shared_buffers": "16MB", "io_method": "sync", "max_parallel_workers_per_gather": "0"}
 READ_ALL = "SELECT sum(length(filler)) FROM wide"
 
@@ -42,7 +42,7 @@ READ_ALL = "SELECT sum(length(filler)) FROM wide"
 def build(session: Connection) -> None:
     session.execute(
         "CREATE TABLE wide AS SELECT i, repeat('x', 1000) AS filler"
-        " FROM generate_series(1, 160000) i"
+        " FROM generate_series(1, 120000) i"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_server_with_less_memory_than_data_reads_them_from_the_disk_each_time(
         assert use(target).limit_bytes is None, "data are built without a limit"
         for _ in range(2):
             report = target.reset({})
-            assert report.placement["memory"] == "96MB"
+            assert report.placement["memory"] == "64MB"
             assert not [one for one in report.notes if one.code.startswith("server/data/outside")]
             data = Path(facts.data_directory or "")
             for pid in working_in(data):
@@ -177,6 +177,8 @@ SPEC = """
 use = "pgbench"
 [settings.postgres]
 shared_buffers = "{buffers}"
+[reset]
+level = "none"
 [placement]
 server_memory = "512MB"
 [load]
