@@ -135,7 +135,7 @@ def test_a_restart_of_the_server_is_a_gap_and_not_a_spike(
 
     with (
         busy_sessions(lab_server.dsn(), SLOW, SLOW),
-        observing(lab_server, run, "--segment", "3s") as process,
+        observing(lab_server, run, "--segment", "2s") as process,
     ):
         begun = commits()
         wait_until(lambda: commits() > begun + 100, "some commits")

@@ -78,7 +78,7 @@ def killed(server: LabServer, folder: Path) -> Path:
 def test_the_next_run_plan_and_doctor_name_the_command_that_restores_the_server(
     server: LabServer, tmp_path: Path
 ) -> None:
-    spec, run = spec_file(tmp_path, target=TARGET), tmp_path / "run"
+    spec, run = spec_file(tmp_path, target=TARGET, step="0.3s"), tmp_path / "run"
     with watched(run, spec, **server.variables()) as tool:
         tool.wait_for(lambda: len(tool.finished()) >= 1, "a finished trial")
         tool.kill()

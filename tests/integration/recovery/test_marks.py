@@ -315,7 +315,8 @@ def test_a_killed_run_is_seen_and_undone_by_who_has_no_record_of_it(
     server: LabServer, tmp_path: Path, moment: str
 ) -> None:
     run, phase = tmp_path / "run", KILLED_AT[moment]
-    spec = spec_file(tmp_path, target=TARGET)
+    # A call is waited for by the run itself, a load has to be seen from outside.
+    spec = spec_file(tmp_path, target=TARGET, step="0.3s" if isinstance(phase, At) else "0.8s")
     spec.write_text(spec.read_text() + "[settings.postgres]\nfsync = 'off'\n")
     program = phase.program if isinstance(phase, At) else TOOL
     with watched(run, spec, program=program, **server.variables()) as tool:
