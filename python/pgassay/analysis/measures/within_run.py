@@ -42,7 +42,9 @@ def throughput_variation(steps: Sequence[Step], rows: pa.Table) -> float | None:
 
     Over each step, averaged by intervals; without intervals that are cut or lie beside a gap.
     """
-    by_start = rows.group_by(["step", "start_ns"]).aggregate([("transactions", "sum")])
+    by_start = rows.group_by(["step", "start_ns"], use_threads=False).aggregate(
+        [("transactions", "sum")]
+    )
     by_start = by_start.sort_by("start_ns")
     of_step, starts, done = (
         by_start[name].to_numpy() for name in ("step", "start_ns", "transactions_sum")

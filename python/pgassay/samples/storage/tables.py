@@ -52,6 +52,9 @@ _SELDOM_TWICE = ("time_ns", "tick_ns", "xact_start_ns", "value")
 _COMPRESSION = 9
 _AHEAD = 4
 """Batches of 131 072 rows that are read while one is in use."""
+_FEW = 131_072
+"""Rows that are read at once, by one thread: others would take longer to begin, most of all where
+programs wait for processors."""
 
 
 def as_table(columns: Columns, schema: pa.Schema) -> pa.Table:
@@ -115,11 +118,16 @@ def read_table(path: Path, name: str) -> pa.Table:
     """Reads a whole table."""
     if name == _ADDED_LATER and not path.exists():
         return TABLES[name].empty_table()
-    with clear_read_errors(path):
-        stored = _stored_schema(path, name)
-        found = pq.read_table(path, schema=_SCHEMAS[name])
+    schema = _SCHEMAS[name]
+    with clear_read_errors(path), _opened(path, name) as file:
+        stored = file.schema_arrow
+        known = [one for one in schema.names if one in stored.names]
+        found = file.read(known, use_threads=file.metadata.num_rows > _FEW)
+        for field in schema:
+            if field.name not in known:
+                found = found.append_column(field, pa.nulls(len(found), field.type))
         found.validate(full=True)  # texts that are no UTF-8
-        return found.replace_schema_metadata(stored.metadata)
+        return found.select(schema.names).cast(schema).replace_schema_metadata(stored.metadata)
 
 
 class Batched:
@@ -128,12 +136,14 @@ class Batched:
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
-        with clear_read_errors(path):
-            _stored_schema(path, name)
-            self.num_rows: int = pq.read_metadata(path).num_rows
+        with clear_read_errors(path), _opened(path, name) as file:
+            self.num_rows: int = file.metadata.num_rows
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Reads all rows with these columns; some are read ahead."""
+        """Reads all rows with these columns; of many rows some are read ahead."""
+        if 0 < self.num_rows <= _FEW:
+            yield from read_table(self._path, self._name).select(columns).to_batches()
+            return
         with clear_read_errors(self._path):
             found = dataset(self._path, _SCHEMAS[self._name], format="parquet")
             for batch in found.to_batches(columns=list(columns), batch_readahead=_AHEAD):
@@ -141,14 +151,14 @@ class Batched:
                 yield batch
 
 
-def _stored_schema(path: Path, name: str) -> pa.Schema:
+def _opened(path: Path, name: str) -> pq.ParquetFile:
     """Raises DirectoryRefused where a column is missing that every version has written."""
+    file = pq.ParquetFile(path, pre_buffer=False)
     needed = {field.name for field in _SCHEMAS[name] if not field.nullable}
-    stored = pq.read_schema(path)
-    missing = needed - set(stored.names)
-    if missing:
+    if missing := needed - set(file.schema_arrow.names):
+        file.close()
         raise DirectoryRefused("column-missing", path, column=min(missing))
-    return stored
+    return file
 
 
 @contextmanager

@@ -190,7 +190,7 @@ def chart_series(
     summary = trial.summary()
     measured = summary.load.measured
     zero, end = measured[0].start_ns, measured[-1].end_ns
-    load = sources.load.group_by("start_ns").aggregate([("transactions", "sum")])
+    load = sources.load.group_by("start_ns", use_threads=False).aggregate([("transactions", "sum")])
     load = load.sort_by("start_ns")
     starts: NDArray[np.int64] = load["start_ns"].to_numpy()
     edges = np.r_[starts[1:], end] if len(starts) else starts

@@ -231,7 +231,11 @@ def _turns(summary: TrialFile) -> Iterator[tuple[str, int, int]]:
 
 def _done(load: pa.Table, end_ns: int) -> tuple[Times, Array] | None:
     """When each interval of the load began, and the transactions done by then; and at the end."""
-    rows = load.group_by("start_ns").aggregate([("transactions", "sum")]).sort_by("start_ns")
+    rows = (
+        load.group_by("start_ns", use_threads=False)
+        .aggregate([("transactions", "sum")])
+        .sort_by("start_ns")
+    )
     if not rows.num_rows:
         return None
     counts = rows["transactions_sum"].to_numpy().astype(np.float64)

@@ -141,7 +141,11 @@ def _intervals(load: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64], Ar
     rows = with_latencies(load)
     names = ("transactions", "latencies", "latency_sum_ns", "response_sum_ns")
     sums = [(name, "sum") for name in names]
-    found = rows.group_by("start_ns").aggregate([("step", "min"), *sums]).sort_by("start_ns")
+    found = (
+        rows.group_by("start_ns", use_threads=False)
+        .aggregate([("step", "min"), *sums])
+        .sort_by("start_ns")
+    )
     transactions, logged, *totals = (
         found[f"{name}_sum"].fill_null(0).to_numpy().astype(np.float64) for name in names
     )
