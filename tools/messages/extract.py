@@ -32,13 +32,14 @@ class Msg(NamedTuple):
 
 def all_messages() -> list[Msg]:
     """Every message once, in alphabetical order."""
-    found = {*_of_modules(), *_of_tables()}
+    found = {*_of_modules(), *_of_findings(), *_of_notes_and_files()}
     plurals = {one.text for one in found if one.plural}
     return sorted(one for one in found if one.plural or one.context or one.text not in plurals)
 
 
 def _of_modules() -> Iterator[Msg]:
-    """The first texts of the calls `tr`, `ntr` and those that messages.toml names."""
+    """The first texts of the calls `tr`, `ntr` and those that messages.toml names, and the texts of
+    the TOML files that `messages_of` and `terms_of` read."""
     takers: dict[str, list[int | str]] = _RULES["calls"]
     yield from map(Msg, _RULES["more"]["texts"])
     yield from (Msg(str.__str__(one.title)) for one in METRICS.values())
@@ -56,6 +57,8 @@ def _of_modules() -> Iterator[Msg]:
                 yield Msg(_constant(node.args[0], path), _constant(node.args[1], path))
             elif name == "map" and getattr(node.args[0], "id", "") == "Message":
                 yield from (Msg(text) for text in _constants(node.args[1:]))
+            elif isinstance(node.func, ast.Name) and name in ("messages_of", "terms_of"):
+                yield from _of_table(node, path)
             elif name == "numbers":
                 yield from (Msg(text) for text in _constants(node.args))
             elif name in takers:
@@ -87,22 +90,25 @@ def _constants(nodes: list[ast.expr]) -> Iterator[str]:
             yield from _constants(node.elts)
 
 
-def _of_tables() -> Iterator[Msg]:
-    """The texts of TOML files that `texts_of`, `messages_of` or messages.toml takes."""
+def _of_table(node: ast.Call, path: Path) -> Iterator[Msg]:
+    names = _constants(list(_inside(node.args[0])))
+    if file := next((name for name in names if name[1:].endswith(".toml")), ""):
+        table = tomllib.loads((path.parent / file).read_text("utf-8"))
+        keys = tuple(_constants(node.args[1:]))
+        besides = tuple(_constants([k.value for k in node.keywords]))
+        yield from _texts(messages_of(table, keys, besides=besides))
+
+
+def _of_findings() -> Iterator[Msg]:
+    """The texts of TOML files that `texts_of` reads."""
     for path in (PACKAGE / "findings").rglob("*.toml"):
         module = ".".join(("pgassay", *path.relative_to(PACKAGE).with_suffix("").parts))
         if path.parent.name != "rules" and path.name != "notes.toml":
             yield from _texts(texts_of(module))
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if isinstance(node, ast.Call) and called in ("messages_of", "terms_of"):
-                names = _constants(list(_inside(node.args[0])))
-                if file := next((name for name in names if name[1:].endswith(".toml")), ""):
-                    table = tomllib.loads((path.parent / file).read_text("utf-8"))
-                    keys = tuple(_constants(node.args[1:]))
-                    besides = tuple(_constants([k.value for k in node.keywords]))
-                    yield from _texts(messages_of(table, keys, besides=besides))
+
+
+def _of_notes_and_files() -> Iterator[Msg]:
+    """The sentences of notes and refusals, and the texts of files that messages.toml names."""
     for path in PACKAGE.rglob("notes.toml"):
         for entry in tomllib.loads(path.read_text("utf-8")).values():
             text, one = entry["text"], entry.get("one", "")

@@ -10,6 +10,8 @@ import re
 
 from tools.messages.extract import all_messages
 
+from support.synthetic.kept import kept_object
+
 THINGS = "blocks|statements|rows|settings|values|events|samples|nodes|figures|lines|messages"
 THINGS += "|servers|programs|notes|caveats|connections|files|levels|others"
 COUNTED = re.compile(rf"\{{(\w+)(?::[^}}]*)?\}} (?:(?:more|complete) )?({THINGS})\b(?! \()")
@@ -23,7 +25,7 @@ NEVER_ONE = {
 def test_a_text_that_counts_has_a_form_for_one() -> None:
     found = [
         (match[0], one.text)
-        for one in all_messages()
+        for one in kept_object(all_messages)
         if not one.plural
         for match in COUNTED.finditer(one.text)
         if match[1] not in NEVER_ONE

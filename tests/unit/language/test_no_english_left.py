@@ -14,6 +14,7 @@ from tools.messages.update import untranslated
 from pgassay.language import in_language
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.kept import kept_object
 from support.synthetic.report_contexts import NO_FACTORS, STEPS, synthetic_context, with_facts
 
 _NO_TEXT = re.compile(
@@ -29,7 +30,7 @@ NAMES = frozenset((Path(__file__).parent / "names.txt").read_text("utf-8").split
 @pytest.fixture(scope="module")
 def messages() -> list[Msg]:
     """Every message once."""
-    return all_messages()
+    return kept_object(all_messages)
 
 
 @pytest.mark.parametrize("language", ["ru", "zh"])

@@ -19,6 +19,7 @@ from pgassay.language import in_language
 from pgassay.report.brief.render import render_brief
 from pgassay.report.formats.html import render_html
 from pgassay.report.formats.markdown import render_markdown
+from support.synthetic.kept import kept_object
 from support.synthetic.report_contexts import HOSTILE_SPEC, STEPS, synthetic_context
 
 _UNSEEN = re.compile(r"<script>.*?</script>|<style>.*?</style>|<pre.*?</pre>", re.DOTALL)
@@ -28,7 +29,7 @@ _MARKED = re.compile("⟦[^⟦⟧]*⟧")
 @cache
 def messages() -> frozenset[str]:
     """Their texts."""
-    return frozenset(one.text for one in all_messages())
+    return frozenset(one.text for one in kept_object(all_messages))
 
 
 class Marking(gettext.NullTranslations):
