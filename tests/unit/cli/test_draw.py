@@ -37,6 +37,13 @@ def test_what_cannot_be_done_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_files_that_the_shell_made_of_a_pattern_are_no_connection_string(tmp_path: Path) -> None:
+    (one, other) = (tmp_path / name for name in ("a.log", "b.log"))
+    other.write_text("")
+    done = pgassay("draw", "--log", one, other, "--out", tmp_path / "shop")
+    assert "put the pattern in quotes" in done.stderr
+
+
 def test_a_folder_that_holds_anything_is_refused_before_the_server_is_reached(
     tmp_path: Path,
 ) -> None:

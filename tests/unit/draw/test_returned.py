@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from pgassay.draw.log.returned import with_returned
+from pgassay.draw.log.returned import inserted_keys, with_returned
 from pgassay.draw.model import DrawnScenario, DrawnStatement, Figures, Origin, Parameter, Role
 from pgassay.draw.writing.coverage import Coverage
 from pgassay.draw.writing.scripts import script_of
@@ -44,6 +44,16 @@ def test_a_returned_key_is_no_value_of_the_log() -> None:
     script = script_of(found, Coverage(0, 0.0, 0, 0.0))
     assert "VALUES (:note) RETURNING id \\gset order_\n" in script
     assert "VALUES (:order_id, 1);" in script
+
+
+def test_a_key_that_clients_gave_is_named_since_the_copy_has_it() -> None:
+    assert list(inserted_keys(drawn(ORDER))) == ["order.order_id"]
+    assert list(inserted_keys(with_returned(drawn(ORDER)))) == []
+    assert list(inserted_keys(drawn(ORDER, values=[1] * ROWS))) == []
+    of_texts = drawn(ORDER)
+    for text, is_key in (("0b5e7c9e-8d5f-4f0e-9a55-0000000000{:02}", True), ("note {}", False)):
+        table = pa.table({"order_id": [text.format(n) for n in range(ROWS)]})
+        assert bool(list(inserted_keys(replace(of_texts, parameters=table)))) == is_key
 
 
 def test_a_key_is_known_by_its_column_where_its_variable_has_another_name() -> None:

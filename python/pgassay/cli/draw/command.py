@@ -141,6 +141,8 @@ def draw(
     which says how true it is. Its values are your data: it is for you alone.
     Beside --log a connection string names the server that the experiment copies.
     """
+    if log and database is not None and Path(database).is_file():
+        raise SetupRefused("log-pattern-unquoted")
     given = any(one is not None for one in (database, dbname, host, port, user))
     dsn = connection_string(database, host, port, user, dbname) if given else None
     for_statistics: dict[str, object] = {

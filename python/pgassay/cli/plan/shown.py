@@ -49,7 +49,7 @@ from pgassay.plan.plots import restarts_every_trial
 from pgassay.plan.server_settings import server_settings
 from pgassay.plan.steps import Step
 from pgassay.plan.store import plan_to_json
-from pgassay.quantities import spaced
+from pgassay.quantities import duration, spaced
 from pgassay.refusals.refusal import refuse
 from pgassay.samples.noise_history import noise_records
 from pgassay.server.hosts.placement import Placement
@@ -224,7 +224,9 @@ def _print_load(spec: Spec, drawn: Plan) -> None:
         names = ", ".join(check.name for check in spec.workload.checks)
         labelled("checks    ", f"of the data after each load: {names}")
     order = "" if drawn.order == "ordered" else ", in an order drawn for every block"
-    labelled("trial     ", ", ".join(_step(step) for step in drawn.steps) + order)
+    whole = sum(step.duration_s for step in drawn.steps)
+    parts = [_step(step) for step in drawn.steps] if drawn.replay is None else [duration(whole)]
+    labelled("trial     ", ", ".join(parts) + order)
 
 
 def _parameters(scenario: Scenario) -> str:

@@ -1,8 +1,8 @@
-"""Values that a statement of a transaction returned, and that later ones sent.
+"""Keys of new rows: those that a statement returned and later ones sent, those that clients gave.
 
-Enters: a scenario with the values of the log. Leaves: the scenario, in which such values are taken
-from what the statement returns. Never: takes a value for returned that neither bears its name
-nor meets its column.
+Enters: a scenario with the values of the log. Leaves: the scenario, in which returned keys are
+taken from what the statement returns; names of those that clients may have given. Never: takes a
+value for returned that neither bears its name nor meets its column.
 
 An order's lines name the order by a key that the server gave it. A copy of the server gives
 another: with the logged one the lines would belong to an order that has its lines already.
@@ -11,16 +11,17 @@ another: with the logged one the lines would belong to an order that has its lin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgassay.draw.model import DrawnScenario, Origin
+from pgassay.draw.model import DrawnScenario, Origin, Role
 from pgassay.draw.statements.parsing import Unparsable, ast, parsed
 
+_UUID = r"^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$"
 _ENOUGH_ROWS = 10
 """With fewer, that all values differ says little."""
 
@@ -32,6 +33,29 @@ def with_returned(scenario: DrawnScenario) -> DrawnScenario:
         if key is not None and (names := _sent_later(scenario, place, *key)):
             scenario = _chained(scenario, place, names, *key)
     return scenario
+
+
+def inserted_keys(scenario: DrawnScenario) -> Iterator[str]:
+    """Yields SCENARIO.PARAMETER of inserted whole numbers and uuids that are all different, as
+    those of a unique key that clients give are."""
+    inserted = (one for each in scenario.statements for one in each.parameters)
+    names = dict.fromkeys(one.name for one in inserted if one.role is Role.VALUES)
+    values: pa.Table = scenario.parameters if scenario.parameters is not None else pa.table({})
+    for name in names:
+        column = values.column(name) if name in values.column_names else None
+        if column is not None and _all_differ(column) and _may_be_keys(column):
+            yield f"{scenario.name}.{name}"
+
+
+def _may_be_keys(values: pa.ChunkedArray) -> bool:
+    if not pa.types.is_string(values.type):
+        return bool(pa.types.is_integer(values.type))
+    return bool(pc.all(pc.match_substring_regex(values, _UUID)).as_py())
+
+
+def _all_differ(values: pa.ChunkedArray) -> bool:
+    few = len(values) < _ENOUGH_ROWS or values.null_count
+    return not few and pc.count_distinct(values).as_py() == len(values)
 
 
 def _returned(text: str) -> tuple[str, str] | None:
@@ -63,12 +87,7 @@ def _sent_later(scenario: DrawnScenario, place: int, table: str, column: str) ->
             continue
         columns = [one.column.lower() for one in later if one.name == name and one.column]
         sent = values.column(name).cast(pa.string())
-        if (
-            _is_key(name, columns, table, column)
-            and len(sent) >= _ENOUGH_ROWS
-            and sent.null_count == 0
-            and pc.count_distinct(sent).as_py() == len(sent)
-        ):
+        if _is_key(name, columns, table, column) and _all_differ(sent):
             found[name] = sent
     first = next(iter(found.values()), None)
     return [name for name, sent in found.items() if sent.equals(first)]
