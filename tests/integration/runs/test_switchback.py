@@ -120,8 +120,8 @@ def test_every_transaction_runs_under_its_arms_settings_in_a_resumed_switchback(
             tool.kill()
         done = pgassay("run", "--resume", run, "--json", PGPASSWORD=SECRET)
         assert done.returncode == 0, done.stderr
-        # A trial with more than 5 % late reloads is run again.
-        assert json.loads(done.stdout)["trials"] >= 2
+        # One with more than 5 % late reloads does not count and is run again, perhaps as late.
+        assert len(trials_of(run)) >= 2
         assert settings.read_bytes() == found
         assert_nothing_open(run)
         with lab_server.admin() as session:
