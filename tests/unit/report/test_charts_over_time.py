@@ -98,6 +98,19 @@ def test_everything_else_that_was_logged_is_one_mark_a_stretch_and_names_the_tri
     assert "pauses of sampling" in panel.y.title
 
 
+def test_arms_that_are_described_have_throughput_in_panels_of_their_own(tmp_path: Path) -> None:
+    context = synthetic_context(tmp_path)
+    styles = arm_styles(context.plan.arms)
+    for series in (context.series, context.series[:1]):
+        chart = throughput_chart(series, context.plan, styles, apart=True)
+        assert chart is not None
+        found = [one for one in chart.panels if one.y.title.startswith("transactions per second")]
+        assert len(found) == len({trial.arm for trial in series})
+        assert all(
+            len({mark.arm for mark in one.marks if isinstance(mark, Line)}) == 1 for one in found
+        )
+
+
 def test_where_nothing_happened_there_are_no_rows_and_the_caption_says_so(tmp_path: Path) -> None:
     assert panels_of([trial(1, "a1"), trial(2, "a2")]) == []
     context = synthetic_context(tmp_path)

@@ -20,7 +20,14 @@ from pgassay.language import decimals, tr
 from pgassay.plan.model import Plan
 from pgassay.quantities import load
 from pgassay.report.charts.over_time.happenings import happenings
-from pgassay.report.charts.style import ArmStyle, arm_line, dotted, shade
+from pgassay.report.charts.style import (
+    ArmStyle,
+    arm_line,
+    arm_named,
+    arms_of_panels,
+    dotted,
+    shade,
+)
 from pgassay.report.svg.model import Axis, Band, Figure, Line, Mark, Panel, Text
 
 TIME_ZOOM = "trial"
@@ -38,19 +45,27 @@ def throughput_chart(
     styles: Mapping[str, ArmStyle],
     *,
     has_bands: bool = False,
+    apart: bool = False,
 ) -> Figure | None:
-    """Draws trials as lines, or as bands of each arm; returns None where no trial has a second."""
+    """Draws trials as lines, or as bands of each arm; returns None where no trial has a second.
+    `apart`: the throughput of each arm in a panel of its own."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
     across = trial_axis(drawn)
-    panels = [Panel(across, Axis(tr("transactions per second")), _TPS_PX)]
-    panels[0].add(*background(drawn, plan, _TPS_PX), *_throughput(drawn, styles, has_bands))
+    panels = []
+    for arms in arms_of_panels(styles, apart=apart):
+        own = [trial for trial in drawn if trial.arm in arms]
+        if not own:
+            continue
+        title = f"{tr('transactions per second')}{arm_named(arms, apart=apart)}"
+        panels.append(Panel(across, Axis(title, from_zero=apart), _TPS_PX))
+        panels[-1].add(*background(drawn, plan, _TPS_PX), *_throughput(own, arms, has_bands))
     if latencies := list(_latencies(drawn, styles, has_bands)):
         what = tr("response time") if drawn[0].latency.of == "response" else tr("latency")
         up = Axis(tr("99th percentile of {what}, milliseconds", what=what), kind="log")
         panels.append(Panel(across, up, _LATENCY_PX))
-        panels[1].add(*background(drawn, plan), *latencies)
+        panels[-1].add(*background(drawn, plan), *latencies)
     return Figure([*panels, *happenings(drawn, styles, across)], zoom=TIME_ZOOM)
 
 

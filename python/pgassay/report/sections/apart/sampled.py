@@ -33,7 +33,7 @@ def speed(context: ApartContext) -> Blocks:
     found = {one.arm: one.speed for one in analysis.curves if one.speed}
     yield from _table(analysis, found, {})
     named, unit = [("", one) for one in SPEED], plan_of(analysis).step_unit
-    yield from charts_by_arm(
+    over_load = charts_by_arm(
         analysis,
         "speed_by_load",
         tr("SPEED and WAITINGS of each run against its connections"),
@@ -42,17 +42,19 @@ def speed(context: ApartContext) -> Blocks:
         has_table=True,
         part="by-load",
     )
-    yield from charts_by_arm(
+    over_time = charts_by_arm(
         analysis,
         "speed",
         tr("SPEED and WAITINGS of each run over time"),
         lambda one, styles: figure_panels(
             one.series, plan_of(analysis), styles, named, {}, _PLOT_PX
         ),
-        lambda _: joined(sentence("speed_is"), sentence("means_of_runs")),
+        lambda _: joined(not over_load and sentence("speed_is"), sentence("means_of_runs")),
         has_table=bool(found),
         part="over-time",
     )
+    yield from over_load
+    yield from over_time[1 if over_load else 0 :]  # the key once
 
 
 @section("apart/infrastructure", "Infrastructure")

@@ -36,7 +36,9 @@ def throughput(context: ReportContext) -> Blocks:
     """Shows every trial over time; yields nothing where no trial has a whole second, or of a query
     set, whose trials go as the queries that happen to run."""
     plan = context.plan
-    chart = throughput_chart(context.series, plan, arm_styles(plan.arms))
+    chart = throughput_chart(
+        context.series, plan, arm_styles(plan.arms), apart=bool(plan.describes)
+    )
     if chart is None or plan.queries is not None:
         return
     has_latency = any(panel.y.kind == "log" for panel in chart.panels)
