@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +140,14 @@ class Batched:
         with clear_read_errors(path), _opened(path, name) as file:
             self.num_rows: int = file.metadata.num_rows
 
+    @cached_property
+    def _whole(self) -> pa.Table:
+        return read_table(self._path, self._name)
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Reads all rows with these columns; of many rows some are read ahead."""
         if 0 < self.num_rows <= _FEW:
-            yield from read_table(self._path, self._name).select(columns).to_batches()
+            yield from self._whole.select(columns).to_batches()
             return
         with clear_read_errors(self._path):
             found = dataset(self._path, _SCHEMAS[self._name], format="parquet")
