@@ -64,6 +64,7 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
         "INSERT INTO taken (customer, hall, no) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
         lambda n: (400 + n, 1, 100),
     ),
+    ("INSERT INTO alias (name) VALUES (%s)", lambda n: (f"new {uuid4()}",)),
     ("INSERT INTO login VALUES (%s, now())", lambda n: (n,)),
     (
         "INSERT INTO customer (email, born) VALUES (%s, %s) ON CONFLICT (email) DO UPDATE"

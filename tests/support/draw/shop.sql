@@ -33,6 +33,8 @@ CREATE TABLE seat (hall int, no int, PRIMARY KEY (hall, no));
 CREATE TABLE taken (
   customer int REFERENCES customer, hall int, no int, PRIMARY KEY (customer, hall, no), FOREIGN KEY (hall, no) REFERENCES seat
 );
+CREATE EXTENSION citext SCHEMA public;
+CREATE TABLE alias (name public.citext PRIMARY KEY);
 CREATE TABLE login (customer int REFERENCES customer, at timestamptz);
 CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN INSERT INTO shop.audit (what) VALUES (TG_OP); RETURN NEW; END $$;
@@ -48,6 +50,7 @@ INSERT INTO event SELECT n, '2026-01-01'::timestamptz + n * interval '15 minutes
 INSERT INTO friend SELECT n, 1 + n % 400 FROM generate_series(1, 400) AS n;
 INSERT INTO seat SELECT n, 100 * n FROM generate_series(1, 50) AS n;
 INSERT INTO taken SELECT n, 1 + n % 50, 100 * (1 + n % 50) FROM generate_series(1, 400) AS n;
+INSERT INTO alias SELECT 'Alias' || n FROM generate_series(1, 400) AS n;
 CREATE VIEW sent AS SELECT o.id AS number, c.email AS whose, o.placed FROM orders o JOIN customer c ON c.id = o.customer;
 GRANT ALL ON ALL TABLES IN SCHEMA shop TO app;
 GRANT ALL ON ALL SEQUENCES IN SCHEMA shop TO app;

@@ -1,6 +1,8 @@
 -- The columns of a table in their order, each with its type, mean width, the column that a foreign key of it
--- alone refers to, and whether it is in any foreign key. Parameters: the table's oid.
-SELECT a.attname::text, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), format('%%I', a.attname),
+-- alone refers to, and whether it is in any foreign key. citext is known by its name in any schema.
+-- Parameters: the table's oid.
+SELECT a.attname::text,
+       regexp_replace(format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL), '^.*[.](?=citext)', ''), format('%%I', a.attname),
        (SELECT max(s.avg_width)
           FROM pg_stats AS s
          WHERE s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname),
