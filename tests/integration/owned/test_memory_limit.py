@@ -150,7 +150,7 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.usefixtures("disk_base")
+@pytest.mark.usefixtures("own_base")
 def test_the_group_of_a_killed_run_is_removed_by_the_next(
     parent: Path, journal: RecordingJournal
 ) -> None:
@@ -185,6 +185,7 @@ server_memory = "512MB"
 clients = 1
 rate = 100
 step = "0.5s"
+warmup = "0.2s"
 [design]
 seed = 3
 min_blocks = 2
