@@ -27,6 +27,15 @@ def test_a_compressed_log_is_drawn_as_a_plain_one(tmp_path: Path) -> None:
     assert scenario.statements[0].text == "SELECT :p1"
 
 
+@pytest.mark.parametrize("prefix", ["%m [%p] %b %q%u@%d ", "%m [%p] %u@%d %b "])
+def test_a_type_of_process_is_no_part_of_a_users_name(tmp_path: Path, prefix: str) -> None:
+    path = tmp_path / "server.log"
+    places = ("client backend u@d", "u@d client backend")
+    path.write_text(LOG.replace("u@d", places["%b %q" not in prefix]))
+    drawing = draw_log([path], LogOptions(prefix=prefix, user="u"))
+    assert (drawing.role, drawing.figures.database) == ("u", "d")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "code"),
     [

@@ -36,7 +36,7 @@ WRITTEN = {
     "x": "0",
     "%": "%",
 }
-NAMED = {"p": "pid", "e": "sqlstate", "n": "epoch"}
+NAMED = {"p": "pid", "e": "sqlstate", "n": "epoch", "b": "backend_type"}
 
 
 @example([("P", "10", " "), ("p", "-10", " ")])

@@ -12,6 +12,8 @@ use crate::stamp::{Stamps, epoch};
 /// Of a name and its end; `%h` has 1025 bytes at most.
 const LONGEST_NAME: usize = 1200;
 const LONGEST_WORD: usize = 16;
+/// What `%b` is of a process that runs statements.
+const BACKENDS: [&[u8]; 2] = [b"client backend", b"parallel worker"];
 const WORDS: [&[u8]; 14] = [
     b"LOG",
     b"ERROR",
@@ -39,6 +41,7 @@ enum Kind {
     Database,
     Application,
     Sqlstate,
+    Backend,
     /// A text or number of no use here.
     Text,
 }
@@ -92,6 +95,7 @@ impl Prefix {
                 Some(b'd') => Kind::Database,
                 Some(b'a') => Kind::Application,
                 Some(b'e') => Kind::Sqlstate,
+                Some(b'b') => Kind::Backend,
                 // Sessions only are read, so %q, where other processes stop, is nothing.
                 Some(b'q') | None => continue,
                 Some(b'%') => {
@@ -152,7 +156,13 @@ impl Prefix {
                     at += length;
                 }
                 Part::Field(kind) => {
-                    let length = self.text_length(index, line.get(at..)?)?;
+                    let rest = line.get(at..)?;
+                    // A blank within a type of process is not the one that ends it.
+                    let least = match kind {
+                        Kind::Backend => words_of_backend(rest),
+                        _ => 0,
+                    };
+                    let length = least + self.text_length(index, &rest[least..])?;
                     let text = trimmed(line, at..at + length);
                     at += length;
                     match kind {
@@ -162,7 +172,7 @@ impl Prefix {
                         Kind::Database => fields.database = text,
                         Kind::Application => fields.application = text,
                         Kind::Sqlstate => fields.sqlstate = text,
-                        Kind::Stamp | Kind::Epoch | Kind::Text => {}
+                        Kind::Stamp | Kind::Epoch | Kind::Backend | Kind::Text => {}
                     }
                 }
             }
@@ -206,6 +216,13 @@ pub(crate) fn severity(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let word = &text[..colon];
     let is_word = WORDS.iter().any(|known| word.starts_with(known));
     is_word.then_some((word, &text[colon + 3..]))
+}
+
+fn words_of_backend(rest: &[u8]) -> usize {
+    BACKENDS
+        .iter()
+        .find(|known| rest.starts_with(known))
+        .map_or(0, |known| known.len())
 }
 
 fn trimmed(line: &[u8], range: Range<usize>) -> Range<usize> {

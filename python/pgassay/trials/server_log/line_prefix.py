@@ -23,6 +23,12 @@ from pgassay.trials.server_log.entry import words
 _TEXTS = {"a": 63, "b": 95, "d": 63, "h": 1025, "i": 255, "L": 1025, "r": 1025, "u": 63}
 """Any text, empty without a session: the longest."""
 _NAMES = {"a": "application", "b": "backend_type", "d": "database", "u": "user"}
+# Source: pgstat_get_backend_desc and GetBackendTypeDesc of PostgreSQL 13 to 18: those with a blank.
+_TYPES_OF_WORDS = re.compile(
+    " *(?:client backend|parallel worker|autovacuum (?:launcher|worker)"
+    "|background (?:writer|worker)|standalone backend|dead-end (?:client )?backend"
+    "|logical replication [a-z]+(?: worker)?|slotsync worker|io worker)"
+)
 _OF_SESSIONS = frozenset("adhLru")
 _RUNS = {
     "c": (r"[0-9a-f.]", 3, 25),
@@ -121,7 +127,9 @@ def _read(line: str, most: int, anchors: list[_Anchor]) -> dict[str, str | None]
     found: dict[str, str | None] = {}
     at = 0
     for text, find, groups in anchors:
-        match = find(line, at, most)
+        # A blank within a type of process is not the one that ends it.
+        of_words = _TYPES_OF_WORDS.match(line, at) if text == "backend_type" else None
+        match = find(line, of_words.end() if of_words else at, most)
         if match is None:
             return None
         if text:
