@@ -14,10 +14,10 @@ import pytest
 
 from pgassay.draw.model import Drawing, DrawnScenario, Origin
 from pgassay.draw.statements.scopes import TableName
-from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.drawing import draw_statistics
 from pgassay.draw.statistics.options import StatisticsOptions
-from pgassay.draw.statistics.rows import Sampler
+from pgassay.draw.tables.catalogue import Catalogue
+from pgassay.draw.tables.rows import Sampler
 from pgassay.server.hosts.account import Account
 from pgassay.server.owned.installation import Installation
 from pgassay.spec.workload.queries import read_queries
@@ -278,7 +278,7 @@ def test_options_that_do_not_fit_are_refused(
 def test_wide_values_are_not_fetched_beyond_a_limit_and_leave_keys_alone(
     lab_server: LabServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgassay.draw.statistics.rows._MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("pgassay.draw.tables.rows._MOST_BYTES", 1 << 20)
     with lab_server.admin() as session:
         session.execute(
             "CREATE TABLE wide (shop int, id int, about text, UNIQUE (shop, id));"

@@ -72,6 +72,12 @@ WITH_PARAMETERS: Sequence[tuple[str, Callable[[int], Sequence[Any]]]] = (
         lambda n: (f"name{n}@example.org", "1980-01-01", "1980-01-02"),
     ),
     ("UPDATE customer SET balance = balance + %s WHERE id = %s", lambda n: (n, n)),
+    # Two parameters of one sum, and constants of CASE: neither has a type for the server.
+    (
+        'UPDATE "Order Line" SET price = price - %s + CASE WHEN price < %s + 10 THEN 91 ELSE 0 END'
+        ' WHERE "Order" = %s',
+        lambda n: (n, n, uuid4()),
+    ),
     ("UPDATE orders SET status = %s WHERE id = %s", lambda n: ("sent", uuid4())),
     ('DELETE FROM "Order Line" WHERE "Order" = %s', lambda n: (uuid4(),)),
 )

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
-from pgassay.draw.statistics.guesses import going_up, new_values, times_of_new_rows
+from pgassay.draw.tables.guesses import going_up, new_values, times_of_new_rows
 
 NOW = datetime.now(UTC)
 OLD = ["2025-12-31 23:00:00+00", "infinity", None, "2026-01-31 10:00:00.5+00", "0044-03-15 BC"]
@@ -65,3 +65,13 @@ def test_guessed_bounds_are_in_order_by_their_size_and_not_as_texts() -> None:
 def test_new_times_of_a_key_are_above_the_highest() -> None:
     later = str(NOW + timedelta(days=90))
     assert min(map(str, new_values(ZONED, 3, 0, later, [], random()))) > later
+
+
+def test_new_texts_follow_each_other_where_those_of_the_table_do() -> None:
+    like = ["A00001", "ZZZZZZ", "3F0K9Q"]
+    spread = [str(one) for one in new_values("text", 500, 10, None, like, random())]
+    assert len(set(spread)) == 500
+    assert {len(one) for one in spread} == {6}
+    assert sorted(spread) != spread
+    in_order = new_values("text", 500, 10, None, like, random(), is_in_order=True)
+    assert sorted(map(str, in_order)) == in_order

@@ -108,6 +108,7 @@ def from_log(
     server of `dsn`, if one is given, suggests the first question. With `mask` no constant stays in
     a text."""
     from pgassay.draw.log.drawing import draw_log
+    from pgassay.draw.log.new_keys import with_keys_as_logged
     from pgassay.draw.log.options import LogOptions
     from pgassay.draw.log.trace import write_trace
 
@@ -121,17 +122,21 @@ def from_log(
     traced = replace(options, database=options.database or drawing.figures.database or None)
     trace = partial(write_trace, files, options=traced)
     if dsn is None:
-        return Drawn(drawing, trace=trace)
+        return Drawn(with_keys_as_logged(drawing), trace=trace)
     factor = _first_question(dsn)
     return Drawn(_looked_up(drawing, dsn), factor, trace)
 
 
 def _looked_up(drawing: Drawing, dsn: str) -> Drawing:
-    """With what the server says of the log's role: where it looks for names, its settings."""
+    """With what the server says of the log's role: where it looks for names, its settings; and with
+    keys for the rows it inserts that the server has not."""
+    from pgassay.draw.log.new_keys import with_new_keys
+
     with as_target_error("looking at the server"), ObservedServer(dsn).connect() as session:
         calls = dict.fromkeys(roles_of(session, name=drawing.role).values(), 1)
         schemas, notes = looked_up_by(session, calls)
-    return replace(drawing, schemas=schemas, notes=(*drawing.notes, *notes))
+        found = replace(drawing, schemas=schemas, notes=(*drawing.notes, *notes))
+        return with_new_keys(found, session)
 
 
 def _files_of(pattern: Path) -> list[Path]:

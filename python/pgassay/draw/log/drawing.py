@@ -20,7 +20,7 @@ from pgassay.draw.log.columns import Tagged, all_numbers, joined, literal_of, va
 from pgassay.draw.log.columns import texts_of as column_texts
 from pgassay.draw.log.files import Log
 from pgassay.draw.log.options import LogOptions
-from pgassay.draw.log.returned import inserted_keys, with_returned
+from pgassay.draw.log.returned import with_returned
 from pgassay.draw.log.texts import Text, name_of, parameter, texts_of
 from pgassay.draw.model import (
     Drawing,
@@ -46,8 +46,6 @@ _SHOWN = 200
 _ENOUGH_ROWS = 10
 """From so many rows on, a constant that is the same in all of them is one."""
 _OF_THE_PROGRAM = ("limit", "offset", "field", "->", "->>")
-_NAMED = 5
-"""Parameters in a note at most."""
 _SLOW_US = 1000
 _MANY = 1000
 _PARTIAL = 0.05
@@ -95,15 +93,10 @@ class _Gathered:
             raise SetupRefused(
                 "log-without-scenarios", "--log", reason=str(Note(f"{_ROOM}/{reason}", {}))
             )
-        scenarios = tuple(with_returned(self._scenario(sequence)) for sequence in drawn)
-        again = tuple(name for one in scenarios for name in inserted_keys(one))
-        notes = list(self._notes(drawn, self.summary["databases"][database]))
-        if again:
-            notes.append(("draw/log/inserts-again", {"names": again[:_NAMED], "count": len(again)}))
         return Drawing(
             source=Source.LOG,
             protocol=self._protocol(),
-            scenarios=scenarios,
+            scenarios=tuple(with_returned(self._scenario(sequence)) for sequence in drawn),
             lost=tuple(
                 Lost(
                     f"{_ROOM}/{reason}",
@@ -115,7 +108,7 @@ class _Gathered:
             ),
             figures=self._figures(database),
             role=self.summary["databases"][database]["user"],
-            notes=tuple(notes),
+            notes=tuple(self._notes(drawn, self.summary["databases"][database])),
         )
 
     @property

@@ -16,7 +16,7 @@ from pgassay.draw.statements import names
 from pgassay.draw.statements.kinds import left_out
 from pgassay.draw.statements.meetings import Meeting, Met, meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
-from pgassay.draw.statements.scopes import TableName
+from pgassay.draw.statements.scopes import Column, TableName
 
 _MONITORING = "monitoring"
 _REASONS = {"draw/monitoring": _MONITORING, "draw/ddl": "utility"}
@@ -95,9 +95,13 @@ def texts_of(summary: Mapping[str, Any]) -> Sequence[Text]:
 
 def parameter(name: str, meeting: Meeting) -> Parameter:
     """Returns a variable that has the logged values."""
-    column = meeting.column
-    place = ".".join(filter(None, (*column.table, column.name))) if column else None
+    place = column_name(meeting.column) if meeting.column else None
     return Parameter(name, "", Origin.LOG, place, meeting.role)
+
+
+def column_name(column: Column) -> str:
+    """Returns table.column, with the schema where the statement has it."""
+    return ".".join(filter(None, (*column.table, column.name)))
 
 
 def name_of(texts: Sequence[Text], *, rolled_back: bool) -> str:

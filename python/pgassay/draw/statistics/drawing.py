@@ -23,16 +23,16 @@ from pgassay.draw.model import (
 from pgassay.draw.roles import Notes, looked_up_by
 from pgassay.draw.statements.names import apart, scenario, variables
 from pgassay.draw.statements.rewriting import with_names
-from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.options import StatisticsOptions
 from pgassay.draw.statistics.preparing import NOT_FOUND
 from pgassay.draw.statistics.readings import Readings, read_twice
-from pgassay.draw.statistics.rows import Sampler
 from pgassay.draw.statistics.selecting import Selection
 from pgassay.draw.statistics.skew import skew_of
 from pgassay.draw.statistics.statement import Statement
 from pgassay.draw.statistics.transactions import Group, grouped
 from pgassay.draw.statistics.values import Column, Drawer
+from pgassay.draw.tables.catalogue import Catalogue
+from pgassay.draw.tables.rows import Sampler
 from pgassay.refusals.refusal import TargetRefused
 from pgassay.server.connection.session import as_target_error
 from pgassay.server.existing.observed import ObservedServer

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 import psycopg
 from psycopg import sql
 
 from pgassay.draw.statements.parsing import tokens_of
+from pgassay.draw.tables.types import Type
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
@@ -27,25 +29,8 @@ _UNTYPED = (
 )
 _CAST_TO = ("integer", "interval", "numeric", "text", "timestamptz")
 _MOST_CASTS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Type:
-    """A type of the source."""
-
-    name: str
-    """As format_type shows it."""
-    element: str | None = None
-    """The type of an array's elements."""
-    base: str | None = None
-    """The base type of a domain."""
-    labels: tuple[str, ...] = ()
-    """Those of an enum, or of the enum that an array has."""
-
-    @property
-    def plain(self) -> str:
-        """The name, of a domain that of its base type."""
-        return self.base or self.name
+_MOST_TRIED = 8
+"""Parameters for one error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +83,9 @@ class Preparer:
         return Prepared(text, tuple(self._types[oid] for oid in oids))
 
     def _with_a_cast(self, text: str, path: str, error: psycopg.Error) -> str:
-        """The text with a type for the parameter nearest to the error, with which the server goes
-        on at least to a later place; raises the error where no type helps."""
+        """The text with a type for one of the parameters nearest to the error, with which the
+        server takes it; else for the nearest, with which it goes on to another place. Raises the
+        error where no type helps."""
         place = _place(error)
         untyped = [
             one
@@ -109,18 +95,26 @@ class Preparer:
         if place == 0 or not untyped:
             raise error
         # The place of an operator is before its right side.
-        nearest = min(untyped, key=lambda one: (abs(one.start - place), -one.start))
-        for type_name in _CAST_TO:
-            tried = f"{text[: nearest.end]}::{type_name}{text[nearest.end :]}"
+        untyped.sort(key=lambda one: (abs(one.start - place), -one.start))
+        elsewhere: dict[bool, str] = {}
+        for one, type_name in product(untyped[:_MOST_TRIED], _CAST_TO):
+            tried = f"{text[: one.end]}::{type_name}{text[one.end :]}"
             try:
                 self._oids(tried, path)
             except psycopg.Error as now:
                 if self._session.closed:
                     raise
-                if not isinstance(now, _UNTYPED) or _place(now) <= max(place, nearest.end):
-                    continue
-            return tried
-        raise error
+                found = _place(now) if isinstance(now, _UNTYPED) else place
+                found -= len(tried) - len(text) if found > one.end else 0
+                if one is untyped[0] and found != place:
+                    elsewhere.setdefault(found > place, tried)
+            else:
+                return tried
+        # What stands around an operator is looked at after it, though it may begin before.
+        further = elsewhere.get(True, elsewhere.get(False))
+        if further is None:
+            raise error
+        return further
 
     def _oids(self, text: str, path: str) -> list[int]:
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgassay.draw.statistics.guesses import INTEGERS, TIMES
+from pgassay.draw.tables.guesses import INTEGERS, TIMES
 
 _GUESS = 0.01
 """Of all rows, where a statement does not say how many it reads."""

@@ -19,12 +19,12 @@ from pgassay.draw.statements.meetings import meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, fingerprint, parsed
 from pgassay.draw.statements.rewriting import SQUASHED, preparable, unsquashed, without_comments
 from pgassay.draw.statements.seen import Seen, seen_in
-from pgassay.draw.statistics.catalogue import Catalogue
 from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.preparing import NOT_FOUND, Preparer
 from pgassay.draw.statistics.ranges import Width
 from pgassay.draw.statistics.readings import Called, Readings
 from pgassay.draw.statistics.statement import Statement
+from pgassay.draw.tables.catalogue import Catalogue
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement as sql
 

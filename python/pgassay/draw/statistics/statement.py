@@ -6,21 +6,20 @@ that must be new. Never: asks a server.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pgassay.draw.model import Figures, Role
 from pgassay.draw.statements.meetings import Meeting, Met
 from pgassay.draw.statements.parsing import Node
 from pgassay.draw.statements.scopes import TableName
-from pgassay.draw.statistics.catalogue import Table, TableColumn
 from pgassay.draw.statistics.constants import Constants
-from pgassay.draw.statistics.guesses import can_be_new, has_highest
-from pgassay.draw.statistics.preparing import Type
 from pgassay.draw.statistics.ranges import Width
+from pgassay.draw.tables.catalogue import Table
+from pgassay.draw.tables.new_keys import At, keys_given, new_of
+from pgassay.draw.tables.types import Type
 
 _LOWER, _UPPER = {Role.ABOVE, Role.FROM}, {Role.BELOW, Role.UP_TO}
-At = tuple[Table, TableColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,31 +80,20 @@ def ranges_of(statement: Statement) -> Iterator[tuple[Meeting, Meeting]]:
             yield low, uppers[column]
 
 
-def to_be_new(statement: Statement) -> tuple[dict[int, At], set[int]]:
-    """Returns the parameters of an insert whose values must be new, with their columns: of each
-    unique key that the statement gives whole one column, if possible a number that refers to no
-    other table. Where all columns of a key do, it also returns one of them, which must be of
-    another row than the rest: one whose foreign key it is alone, since several columns of a key
-    are of one row."""
-    if statement.keeps:
-        return {}, set()
-    by_row: dict[tuple[Table, int], dict[str, Meeting]] = {}
-    for one in statement.met.meetings:
-        at = statement.at(one)
-        if one.role is Role.VALUES and one.column is not None and at is not None:
-            by_row.setdefault((at[0], one.column.occurrence), {})[at[1].name] = one
+def to_be_new(
+    statement: Statement, distinct: Callable[[At], int] = lambda _: 0
+) -> tuple[dict[int, At], set[int]]:
+    """Returns the parameters of an insert whose values must be new, with their columns, one of each
+    unique key. Where all columns of a key refer to other tables, it also returns one of them, which
+    must be of another row than the rest: one that is a foreign key by itself, since the columns of
+    a longer one are of one row."""
     new: dict[int, At] = {}
     apart: set[int] = set()
-    for (table, _), given in by_row.items():
-        for key in table.unique:
-            columns = [found for name in key if (found := table.column(name)) and name in given]
-            free = [one for one in columns if can_be_new(one.type) and not one.refers]
-            if len(columns) < len(key):
-                continue
-            if free:
-                best = min(free, key=lambda one: not has_highest(one.type) or one.type == "date")
-                new[given[best.name].number] = (table, best)
-            elif len(columns) > 1:
-                alone = [one for one in columns if one.parent is not None]
-                apart.add(given[(alone or columns)[-1].name].number)
+    for key in () if statement.keeps else keys_given(statement.met.meetings, statement.at):
+        found = new_of(key, {meeting.number: distinct(at) for meeting, at in key})
+        if found is not None:
+            new[found[0].number] = found[1]
+        elif len(key) > 1:
+            alone = [meeting for meeting, at in key if at[1].parent is not None]
+            apart.add((alone or [meeting for meeting, _ in key])[-1].number)
     return new, apart

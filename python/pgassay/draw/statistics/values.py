@@ -15,9 +15,11 @@ import pyarrow as pa
 from pgassay.draw.model import Origin, Role
 from pgassay.draw.statements.meetings import Meeting
 from pgassay.draw.statements.scopes import Column as NamedColumn
-from pgassay.draw.statistics.catalogue import Catalogue, Table, TableColumn
-from pgassay.draw.statistics.guesses import (
-    TEXTS,
+from pgassay.draw.statistics.ranges import between
+from pgassay.draw.statistics.skew import Skew, picked
+from pgassay.draw.statistics.statement import Statement, ranges_of, to_be_new
+from pgassay.draw.tables.catalogue import Catalogue, Table, TableColumn
+from pgassay.draw.tables.guesses import (
     TIMES,
     Values,
     a_key_of,
@@ -27,15 +29,11 @@ from pgassay.draw.statistics.guesses import (
     fits,
     going_up,
     guessed,
-    has_highest,
-    new_values,
     times_of_new_rows,
     value_at,
 )
-from pgassay.draw.statistics.ranges import between
-from pgassay.draw.statistics.rows import Sampler
-from pgassay.draw.statistics.skew import Skew, picked
-from pgassay.draw.statistics.statement import At, Statement, ranges_of, to_be_new
+from pgassay.draw.tables.new_keys import At, NewKeys
+from pgassay.draw.tables.rows import Sampler
 
 _PREFIX = 3
 """Letters of a value that a pattern begins with."""
@@ -73,7 +71,7 @@ class Drawer:
     ) -> None:
         self._sampler, self._catalogue = sampler, catalogue
         self._skew, self._random = skew, random
-        self._used: dict[tuple[int, str], int] = {}
+        self._new = NewKeys(sampler, random)
         self.used_columns: set[str] = set()
 
     def sample(self, statements: Iterable[Statement], lasting: Mapping[int, int]) -> None:
@@ -107,7 +105,7 @@ class Drawer:
         return [self._of_statement(one, chosen) for one in statements]
 
     def _of_statement(self, statement: Statement, chosen: _Rows) -> dict[int, Column]:
-        new, chosen.apart = to_be_new(statement)
+        new, chosen.apart = to_be_new(statement, self._distinct)
         found: dict[int, Column] = {}
         for low, high in ranges_of(statement):
             made = self._range(statement, low, high, chosen.number)
@@ -127,7 +125,7 @@ class Drawer:
                 values = [constants.fixed[meeting.number]] * chosen.number
                 origin = Origin.SESSIONS
             elif meeting.number in new:
-                values, origin = self._new(new[meeting.number], chosen), Origin.ABOVE
+                values, origin = self._new.values(new[meeting.number], chosen.number), Origin.ABOVE
             elif meeting.number in constants.seen and not statement.at(meeting):
                 seen = constants.seen[meeting.number]
                 picks = self._random.integers(0, len(seen), chosen.number)
@@ -281,16 +279,9 @@ class Drawer:
         lists = places.reshape(rows, elements)
         return [as_array([sampled[one] for one in line]) for line in lists], Origin.ROWS
 
-    def _new(self, at: At, chosen: _Rows) -> Values:
-        table, column = at
-        key = (table.oid, column.name)
-        used = self._used.get(key, 0)
-        self._used[key] = used + chosen.number
-        highest = self._sampler.highest(table, column.name) if has_highest(column.type) else None
-        like = self._sampler.values(table, column.name, written=True) or []
-        if column.type in TEXTS and self._sampler.is_in_order(table, column.name):
-            like = [max((one for one in like if one), default=None)]
-        return new_values(column.type, chosen.number, used, highest, like, self._random)
+    def _distinct(self, at: At) -> int:
+        """Of the sampled values of a column."""
+        return len(set(self._sampler.values(at[0], at[1].name, written=True) or ()))
 
     def _range(
         self, statement: Statement, low: Meeting, high: Meeting, rows: int

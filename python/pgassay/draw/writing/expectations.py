@@ -6,16 +6,28 @@ Enters: a drawing, how it was written. Leaves: notes. Never: measures anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from pgassay.draw.model import Drawing, DrawnScenario, DrawnStatement, Origin, Parameter, Source
+from pgassay.draw.model import (
+    Drawing,
+    DrawnScenario,
+    DrawnStatement,
+    Origin,
+    Parameter,
+    Role,
+    Source,
+)
 from pgassay.draw.writing.coverage import note_of_code
 from pgassay.notes import Note
 
 _UPDATES = re.compile(r"\s*(with\b.*)?update\b", re.IGNORECASE | re.DOTALL)
+_DELETES = re.compile(r"\s*delete\b", re.IGNORECASE)
+_INSERTS = re.compile(r"\s*insert\b", re.IGNORECASE)
+_SEVERAL = 2.0
+"""With more rows of a call it matters how many each value has."""
 _FEW_KEYS = 100
 """So few rows are all changed often, whatever the skew."""
 _FEW_CALLS = 100
@@ -48,7 +60,10 @@ def expected_of(
         if one.origin is Origin.TYPE and (not one.role.is_written or one.type == "interval")
     ]
     if source is Source.LOG:
-        return _because("draw/expects-guess", guessed)
+        return [
+            *_because("draw/expects-guess", guessed),
+            *_because("draw/expects-gone", _deleted(statement)),
+        ]
     # The constants that sessions showed are those of the load.
     drawn = [one for one in statement.parameters if one.origin is not Origin.SESSIONS]
     ranges = [one for one in drawn if one.role.is_range]
@@ -58,6 +73,7 @@ def expected_of(
     return [
         *_because("draw/expects-guess", guessed),
         *_because("draw/expects-range", [one for one in ranges if one not in guessed]),
+        *_because("draw/expects-rows", _of_several_rows(statement, drawn)),
         *_because("draw/expects-count", counts),
         *_because("draw/expects-hot", keys),
     ]
@@ -75,6 +91,21 @@ def _keys(scenario: DrawnScenario, statement: DrawnStatement) -> list[Parameter]
         and one.origin is not Origin.TYPE
         and pc.count_distinct(table.column(one.name)).as_py() > _FEW_KEYS
     ]
+
+
+def _of_several_rows(statement: DrawnStatement, drawn: Sequence[Parameter]) -> list[Parameter]:
+    """The parameters that choose the several rows that each call gave."""
+    figures = statement.figures
+    if (figures.rows or 0) <= _SEVERAL * figures.calls or _INSERTS.match(statement.text):
+        return []
+    return [one for one in drawn if one.role.chooses and one.role is not Role.ANY]
+
+
+def _deleted(statement: DrawnStatement) -> list[Parameter]:
+    """The parameters by which rows of the log are deleted one by one."""
+    if not _DELETES.match(statement.text):
+        return []
+    return [one for one in statement.parameters if one.origin is Origin.LOG and one.role.chooses]
 
 
 def _because(code: str, parameters: list[Parameter]) -> list[Note]:

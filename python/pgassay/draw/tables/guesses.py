@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from pgassay.draw.statistics.preparing import Type
+from pgassay.draw.tables.types import Type
 
 INTEGERS = {"smallint": 2**15 - 1, "integer": 2**31 - 1, "bigint": 2**63 - 1}
 """Types with their highest values."""
@@ -29,6 +29,8 @@ _VERSION = 14
 """The place of its digit in a uuid."""
 _GAP = 10_000_000
 """Left free above the highest number, for what sequences of the copy give meanwhile."""
+_SPREAD = 2_654_435_761
+"""Odd, so that its multiples are all different within a number of hexadecimal digits."""
 _CONSTANTS = {"json": "{}", "jsonb": "{}", "interval": "1 day", "bytea": r"\x00", "xml": "<a/>"}
 _OTHERS = {"inet": "10.0.0.1", "cidr": "10.0.0.0/8", "macaddr": "08:00:2b:01:02:03"}
 _MORE = {"tsquery": "a", "tsvector": "a", "time without time zone": "12:00:00", "bit": "0"}
@@ -82,12 +84,19 @@ def has_highest(kind: str) -> bool:
 
 
 def new_values(
-    kind: str, rows: int, used: int, highest: str | None, like: Values, random: np.random.Generator
+    kind: str,
+    rows: int,
+    used: int,
+    highest: str | None,
+    like: Values,
+    random: np.random.Generator,
+    *,
+    is_in_order: bool = False,
 ) -> Values:
     """Returns values, each different, that no row has: numbers and times above the highest, texts
     of the length of `like` that end in a number, uuids of the version that most of `like` have.
 
-    `used` counts those that were taken before.
+    `used` counts those that were taken before. Texts follow each other with `is_in_order` only.
     """
     if kind in INTEGERS:
         now, most = int(highest or 0), INTEGERS[kind]
@@ -104,8 +113,10 @@ def new_values(
     tail = f"{used + rows:x}"
     digits = max(len(tail), min(length, 8))
     shapes = [one for one in like if one] or ["x" * length]
+    step = 1 if is_in_order else _SPREAD
     return [
-        shapes[number % len(shapes)][: max(0, length - digits)] + f"{used + number:0{digits}x}"
+        shapes[number % len(shapes)][: max(0, length - digits)]
+        + f"{(used + number) * step % 16**digits:0{digits}x}"
         for number in range(rows)
     ]
 

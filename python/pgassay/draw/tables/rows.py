@@ -15,8 +15,8 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from pgassay.draw.statistics.catalogue import Table
-from pgassay.draw.statistics.guesses import INTEGERS
+from pgassay.draw.tables.catalogue import Table
+from pgassay.draw.tables.guesses import INTEGERS
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement
 
