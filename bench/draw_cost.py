@@ -23,7 +23,7 @@ import psutil
 
 from bench.incidents.provoke import dsn_of
 from bench.machine import this_machine
-from bench.own_load.shop import DEBIAN, clients, pgassay, shop
+from bench.own_load.applications import DEBIAN, application, clients, pgassay
 from bench.server import Server
 from bench.tables import page, table
 
@@ -78,7 +78,7 @@ def main() -> None:
     pairs = 1 if asked.quick else asked.pairs
     with (
         tempfile.TemporaryDirectory() as folder,
-        shop(asked.programs) as server,
+        application("shop", asked.programs) as server,
         clients(dsn_of(server), LONG_S, CLIENTS, PAUSE_S) as at_work,
     ):
         time.sleep(WARMUP_S)

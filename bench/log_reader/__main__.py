@@ -23,7 +23,7 @@ from typing import Any
 
 from bench.log_reader.logs import COMPRESSED, logs_of_clients, repeated, statements_in
 from bench.machine import this_machine
-from bench.own_load.shop import PREFIX, shop
+from bench.own_load.applications import PREFIX, application
 from bench.tables import page, table
 from pgassay.draw.log.drawing import draw_log
 from pgassay.draw.log.options import LogOptions
@@ -119,7 +119,7 @@ def large(folder: Path, logs: Mapping[str, bytes], statements: int) -> Iterator[
     found = measured(does="trace", file=str(path), trace=str(trace))
     mb = f"{size / 1e6:,.0f} MB of csv to {trace.stat().st_size / 1e6:,.0f} MB"
     yield f"{statements:,} written", mb, f"{found['s']:.0f}", f"{found['mb']:.0f}"
-    with shop(None) as server:
+    with application("shop", None) as server:
         at = server.parameters
         place = {"host": at.host, "port": at.port, "user": at.user, "dbname": at.dbname}
         found = measured(does="replay", file=str(path), trace=str(trace), at=place)

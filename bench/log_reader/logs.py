@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.incidents.provoke import dsn_of, run_sql
-from bench.own_load.shop import DEBIAN, clients, shop
+from bench.own_load.applications import DEBIAN, application, clients
 from pgassay.server.hosts.account import server_account
 
 COMPRESSED = {"": None, ".gz": "gzip", ".zst": "zstd"}
@@ -32,7 +32,7 @@ _CLIENTS = 4
 
 def logs_of_clients(seconds: float, programs: Path = DEBIAN) -> dict[str, bytes]:
     """What the server logged of its clients, by form."""
-    with shop(programs) as server:
+    with application("shop", programs) as server:
         data = Path(server.facts.data_directory or "")
         run_sql(server, *(f"ALTER SYSTEM SET {name} = '{value}'" for name, value in _SETTINGS))
         restart: list[str | Path] = ["-D", data, "-w", "-l", data / "start.log", "restart"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,16 @@ from typing import Any
 
 from bench.incidents.provoke import dsn_of
 from bench.machine import this_machine
-from bench.own_load.shop import DEBIAN, HERE, PREFIX, clients, logged, pgassay, shop
+from bench.own_load.applications import (
+    CLIENT,
+    DEBIAN,
+    HERE,
+    PREFIX,
+    application,
+    clients,
+    logged,
+    pgassay,
+)
 from bench.tables import page, table
 from pgassay.spec.reading.tables import toml_key, toml_literal
 
@@ -58,7 +66,7 @@ class Answer:
 
 def client_load(step_s: float) -> dict[str, Any]:
     """`[load]` with the clients as the program."""
-    program = [sys.executable, str(HERE / "client.py"), "", "--clients", str(CLIENTS)]
+    program = [*CLIENT, "", "--clients", str(CLIENTS)]
     program += ["--seconds", "$PGASSAY_DURATION", "--pause", str(PAUSE_S)]
     program += ["--seed", "$PGASSAY_SEED"]
     return {
@@ -124,7 +132,7 @@ def main() -> None:
         asked.seconds, asked.blocks, asked.step = 15.0, 3, 4.0
     out: Path = asked.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    with shop(asked.programs) as server:
+    with application("shop", asked.programs) as server:
         dsn = dsn_of(server)
         log = out / "server.log"
         with logged(server, log), clients(dsn, asked.seconds + 60, CLIENTS, PAUSE_S):

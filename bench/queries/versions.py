@@ -16,7 +16,7 @@ from pathlib import Path
 from bench import MEASURED
 from bench.incidents.provoke import dsn_of
 from bench.machine import load_average, this_machine
-from bench.own_load.shop import DEBIAN
+from bench.own_load.applications import DEBIAN
 from bench.queries.changes import claims, is_changed, lines_of_queries
 from bench.queries.decided import write_queries
 from bench.queries.runs import Ran, run_set

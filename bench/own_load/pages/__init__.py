@@ -1,0 +1,1 @@
+"""The pages of each application whose load is drawn."""
