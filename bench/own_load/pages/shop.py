@@ -127,8 +127,8 @@ PAGES: Pages = (
     (search, 6),
     (price_range, 8),
     (several, 12),
-    (buy, 10),
-    (ship, 6),
+    (buy, 20),
+    (ship, 8),
     (sales, 2),
-    (best_customers, 1),
+    (best_customers, 2),
 )

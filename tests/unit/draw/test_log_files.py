@@ -44,6 +44,7 @@ def test_a_type_of_process_is_no_part_of_a_users_name(tmp_path: Path, prefix: st
         (LOG, LogOptions(prefix="%m "), "log-prefix-without-session"),
         (LOG, LogOptions(prefix="[%p] "), "log-prefix-without-time"),
         (LOG, LogOptions(application="shop"), "log-prefix-without-name"),
+        (LOG, LogOptions(prefix="%t [%p] user=%u "), "log-prefix-unfit"),
         (LOG, LogOptions(user="nobody"), "log-without-statements"),
     ],
 )

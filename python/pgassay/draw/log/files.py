@@ -109,6 +109,8 @@ class Log:
             asked = getattr(self._options, name)
             if asked is not None and not re.search(rf"%-?\d*{escape}", given):
                 raise SetupRefused("log-prefix-without-name", f"--{name}", escape=escape)
+        if not any(self._summary(given, head)["entries"] for head in heads):
+            raise SetupRefused("log-prefix-unfit", "--prefix")
         return given
 
     def _statements(self, prefix: str, head: bytes) -> int:
