@@ -16,7 +16,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 
 from pgassay.cli.terminal.console import counted, labelled, out, plain, printable_lines
-from pgassay.language import clauses, colon
+from pgassay.language import clauses, colon, tr
 from pgassay.report.document.blocks import (
     Answer,
     Block,
@@ -82,7 +82,8 @@ def _is_apart(block: Block, above: Block) -> bool:
 
 def _print_left_out(titles: dict[str, None]) -> None:
     if titles:
-        out.print(f"[dim]in the report: {plain('; '.join(titles))}[/dim]")
+        said = tr("in the report: {titles}", titles=clauses(list(titles)))
+        out.print(f"[dim]{plain(said)}[/dim]")
         titles.clear()
 
 
