@@ -35,7 +35,7 @@ from pgassay.draw.check.model import CheckedStatement
 from pgassay.draw.check.reading import read_run
 from pgassay.draw.statements.parsing import fingerprint
 from pgassay.draw.stored import DRAWING, DrawingFile
-from pgassay.draw.writing.fidelity import FIDELITY
+from pgassay.draw.writing.fidelity import FIDELITY, code
 from pgassay.samples.run_directory import RunDirectory
 from pgassay.samples.storage.json_files import stored_file
 
@@ -54,15 +54,15 @@ _MOST_CHARACTERS = 90
 
 @dataclass(frozen=True)
 class Compared:
-    """One statement of a run beside its source."""
+    """One statement of the source's statistics beside a run."""
 
     text: str
     matters: bool
     """Whether it is among those that take 90 % of the source's time."""
     points: float
     """Between the shares of calls."""
-    blocks: tuple[float, float]
-    """Per call, of the source and of the run."""
+    blocks: tuple[float, float | None]
+    """Per call, of the source and of the run; None where the run never called it."""
     same_plan: bool | None
     """None where a server gives no plan without values."""
     named: bool
@@ -72,7 +72,9 @@ class Compared:
     def blocks_change(self) -> float:
         """Of the source's blocks; 0 where less than half a block is between both."""
         source, run = self.blocks
-        return 0.0 if abs(run - source) <= _LEAST_BLOCKS else run / source - 1.0
+        if run is None:
+            return -1.0
+        return 0.0 if abs(run - source) <= _LEAST_BLOCKS else run / max(source, _LEAST_BLOCKS) - 1.0
 
     def differs(self, wide: float) -> bool:
         """Whether calls, blocks or plan differ by more than the limits, `wide` times."""
@@ -94,6 +96,8 @@ def short(folder: Path, name: str, step_s: float) -> Path:
             'accept = ["sessions", "commits"]\nbackup_checkpoint = "fast"',
         ),
     ):
+        if before not in text:
+            raise SystemExit(f"{name} has no {before}")
         text = text.replace(before, after)
     path = folder / f"short-{name}"
     path.write_text(text)
@@ -101,34 +105,32 @@ def short(folder: Path, name: str, step_s: float) -> Path:
 
 
 def compared(folder: Path, statistics: Path, step_s: float) -> list[Compared]:
-    """Runs a drawn workload on copies, and compares it with the source's statistics, of which the
-    log says the calls only."""
+    """Runs a drawn workload on copies, and compares it with the source's statistics: a statement
+    that the drawing lost is called nowhere in the run."""
     run = folder.with_name(f"{folder.name}-run")
     pgassay("run", short(folder, "experiment.toml", step_s), "--out", run, "--plain")
-    own = json.loads(pgassay("draw", "--check", run, "--plans", "--format", "json"))
+    checked = json.loads(pgassay("draw", "--check", run, "--plans", "--format", "json"))
+    own = {one["fingerprint"]: one for one in checked["statements"]}
     source = FoundDrawing(statistics, stored_file(statistics / DRAWING, DrawingFile))
-    of_source = of_the_source(source, read_run(RunDirectory.open(run)), str(run), fingerprint)
-    figures = {one.fingerprint: one for one in of_source.statements}
-    expected = section(folder / FIDELITY, "## What is expected to differ")
-    return [
-        statement(one, figures[one["fingerprint"]], expected)
-        for one in own["statements"]
-        if one["fingerprint"] in figures
-    ]
+    figures = read_run(RunDirectory.open(run))
+    found = of_the_source(source, figures, str(run), fingerprint).statements
+    named = section(folder / FIDELITY, "## What is expected to differ")
+    return [statement(one, own.get(one.fingerprint, {}), named) for one in found]
 
 
-def statement(own: Mapping[str, Any], figures: CheckedStatement, expected: str) -> Compared:
-    """One statement: shares and plan as the check of its drawing has them, blocks as the source's
-    statistics."""
-    calls, plan = own["calls_share"], own["plan"] or {"source": None, "run": None}
-    text = " ".join(own["text"].split())
+def statement(one: CheckedStatement, own: Mapping[str, Any], expected: str) -> Compared:
+    """One statement beside the source; `own`: as `draw --check` has it, `expected`: the part of
+    FIDELITY.md that names some."""
+    text = " ".join(one.text.split())
+    plan = own.get("plan") or {"source": None}
+    known = [] if None in plan.values() else [plan["source"] == plan["run"]]
     return Compared(
         text,
-        matters=figures.matters,
-        points=100.0 * abs((calls["run"] or 0.0) - (calls["source"] or 0.0)),
-        blocks=(figures.blocks.source or 0.0, figures.blocks.run or 0.0),
-        same_plan=None if None in plan.values() else plan["source"] == plan["run"],
-        named=text.replace("`", "'").replace("|", "\\|")[:_MOST_CHARACTERS] in expected,
+        matters=one.matters,
+        points=100.0 * abs((one.calls_share.run or 0.0) - (one.calls_share.source or 0.0)),
+        blocks=(one.blocks.source or 0.0, one.blocks.run),
+        same_plan=known[0] if known else None,
+        named=f"| {code(own.get('text', text))} |" in expected,
     )
 
 
@@ -146,6 +148,9 @@ def drawn(out: Path, name: str, asked: argparse.Namespace) -> dict[str, list[Com
         log = folder / "server.log"
         own = make_conninfo(dsn, user=ROLE)
         load = clients(own, asked.seconds + 60, asked.clients, asked.pause, name=name)
+        # A server that has had its load for a while: rows have moved to pages with room.
+        with clients(own, asked.before, asked.clients, 0.0, name=name) as earlier:
+            earlier.wait()
         with logged(server, log), load:
             pgassay("draw", dsn, "--for", f"{asked.seconds:g}s", "--out", folder / "statistics")
         words = ("--prefix", PREFIX, "--user", ROLE)
@@ -191,7 +196,7 @@ def beyond_limits(
                         f"`{shown}`",
                         "yes" if one.matters else "no",
                         f"{one.points:.1f}",
-                        f"{one.blocks[0]:.1f} → {one.blocks[1]:.1f}",
+                        " → ".join("none" if n is None else f"{n:.1f}" for n in one.blocks),
                         {None: "–", True: "yes", False: "no"}[one.same_plan],
                         "yes" if one.named else "no",
                     )
@@ -205,6 +210,7 @@ def main() -> None:
     words.add_argument("--embedded", action="store_true", help="PostgreSQL 18, not the programs")
     words.add_argument("--only", choices=tuple(APPLICATIONS), help="one application")
     words.add_argument("--seconds", type=float, default=120.0)
+    words.add_argument("--before", type=float, default=45.0, help="of load without pauses (s)")
     words.add_argument("--step", type=float, default=30.0)
     words.add_argument("--clients", type=int, default=4)
     words.add_argument("--pause", type=float, default=0.05, help="of a client between pages (s)")
@@ -214,7 +220,7 @@ def main() -> None:
     version = "18" if asked.embedded else "15"
     about = (
         f"Loads that were drawn from PostgreSQL {version} while {asked.clients} clients worked for"
-        f" {asked.seconds:g} s, and run on base-backup copies of it, two blocks of trials of"
+        f" {asked.seconds:g} s, after {asked.before:g} s without pauses, and run on base-backup copies of it, two blocks of trials of"
         f" {asked.step:g} s: calls, blocks and plans of each statement beside those of the source."
         " Of calls the share is compared (limit 2 percentage points), of blocks those per call,"
         " found or read (limit 10 %, and half a block); for a workload from statistics the limits"

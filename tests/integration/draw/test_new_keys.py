@@ -33,7 +33,15 @@ TABLES = b"""
 CREATE SCHEMA keys;
 CREATE TABLE keys.purchase (shop int, number int, who int, PRIMARY KEY (shop, number));
 CREATE TABLE keys.line (shop int, number int, place int, PRIMARY KEY (shop, number, place));
-CREATE TABLE keys.ticket (id uuid PRIMARY KEY, code text UNIQUE);
+CREATE TABLE keys.ticket (id uuid PRIMARY KEY, code char(6) UNIQUE);
+CREATE TABLE keys.tag (code char(6) PRIMARY KEY);
+CREATE TABLE keys.parcel (id uuid, placed timestamptz, PRIMARY KEY (id, placed));
+CREATE TABLE keys.doc (tenant int, id int, version int, PRIMARY KEY (tenant, id, version));
+CREATE TABLE keys.cart (id bigint PRIMARY KEY);
+CREATE TABLE keys.item (cart bigint, product bigint, PRIMARY KEY (cart, product));
+CREATE TABLE keys.friend (
+    one int REFERENCES keys.person, other int REFERENCES keys.person, PRIMARY KEY (one, other)
+);
 CREATE TABLE keys.mark (
     purchase int, at timestamptz, who int REFERENCES keys.person, UNIQUE (who, at)
 );
@@ -66,6 +74,11 @@ def in_keys(server: LabServer) -> Iterator[psycopg.Connection[Any]]:
 def inserting(table: str, columns: str, *names: str) -> DrawnStatement:
     text = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(f':{name}' for name in names)})"
     return statement(text, Role.VALUES, names)
+
+
+def looking(text: str, name: str, column: str) -> DrawnStatement:
+    parameter = Parameter(name, "", Origin.LOG, column, Role.EQUAL)
+    return DrawnStatement("0" * 16, text, text, (parameter,), Figures(ROWS, 1.0))
 
 
 def statement(text: str, role: Role, names: tuple[str, ...]) -> DrawnStatement:
@@ -130,6 +143,67 @@ def test_a_key_keeps_its_type_and_a_reference_its_row(server: LabServer) -> None
     origins = {each.name: each.origin for two in one.statements for each in two.parameters}
     assert origins["who"] is Origin.LOG
     assert {origins[name] for name in ("id", "code", "at")} == {Origin.ABOVE}
+
+
+NUMBERS = [*range(1, ROWS + 1)]
+MOMENTS = [f"2026-01-01 00:00:{n:02}+00" for n in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("values", "statements", "new"),
+    [
+        ({"code": NUMBERS}, [inserting("tag", "code", "code")], {"code"}),
+        (
+            {"id": [str(uuid4()) for _ in MOMENTS], "placed": MOMENTS},
+            [inserting("parcel", "id, placed", "id", "placed")],
+            {"id"},
+        ),
+        (
+            {"one": [1] * ROWS, "id": NUMBERS},
+            [statement("INSERT INTO doc VALUES (:one, :id, :one)", Role.VALUES, ("one", "id"))],
+            {"id"},
+        ),
+        (
+            {"tenant": [1] * ROWS, "id": NUMBERS},
+            [statement("INSERT INTO doc VALUES (:tenant, :id, 1)", Role.VALUES, ("tenant", "id"))],
+            {"id"},
+        ),
+        (
+            {"cart": NUMBERS, "product": [n % 30 for n in NUMBERS]},
+            [
+                looking("SELECT FROM cart WHERE id = :cart FOR UPDATE", "cart", "cart.id"),
+                inserting("item", "cart, product", "cart", "product"),
+            ],
+            {"product"},
+        ),
+    ],
+    ids=["a number that is a text", "times with ids", "repeated", "constant", "of a parent"],
+)
+def test_of_a_key_that_is_new_which_need_not_be_there(
+    server: LabServer,
+    values: dict[str, list[object]],
+    statements: list[DrawnStatement],
+    new: set[str],
+) -> None:
+    found = drawn(server, values, *statements)
+    (one, _) = found.scenarios
+    parameters = [each for two in one.statements for each in two.parameters]
+    assert {each.name for each in parameters if each.origin is Origin.ABOVE} == new
+    with in_keys(server) as session:
+        assert executed(session, one)[-1] == 300
+
+
+def test_keys_that_only_refer_are_named(server: LabServer) -> None:
+    values = {"one": NUMBERS, "other": NUMBERS[::-1]}
+    found = drawn(server, values, inserting("friend", "one, other", "one", "other"))
+    assert found.notes == (("draw/log/keys-taken", {"names": ("keys.friend",), "count": 1}),)
+
+
+def test_what_failed_on_the_source_fails_again(server: LabServer) -> None:
+    insert = inserting("ticket", "code", "code")
+    failing = replace(insert, figures=Figures(ROWS, 1.0, failed=ROWS))
+    found = drawn(server, {"code": NUMBERS}, failing)
+    assert found.scenarios[0].parameters == pa.table({"code": NUMBERS})
 
 
 @pytest.mark.parametrize(

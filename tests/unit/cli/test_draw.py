@@ -9,6 +9,8 @@ import pytest
 from support.runs.command import pgassay
 from support.synthetic.directories import synthetic_run
 
+LONG = f"host=127.0.0.1 port=1 fallback_application_name={'x' * 300}"
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -22,6 +24,7 @@ from support.synthetic.directories import synthetic_run
         (["--check", "run", "--mask"], "drop --mask"),
         (["--check", "nowhere"], "nowhere"),
         (["--log", "absent.csv", "--out", "shop"], "absent.csv cannot be read"),
+        ([LONG, "--log", "absent.csv", "--out", "shop"], "absent.csv cannot be read"),
         (["--log", "absent.csv", "--out", "shop", "--for", "1min"], "--for is for drawing from"),
         (["service=prod", "--out", "shop", "--user", "me"], "--user is for drawing from a log"),
         (["host=127.0.0.1 port=1", "--out", "shop"], "127.0.0.1"),

@@ -125,7 +125,7 @@ def test_a_trend_under_a_ramp_is_the_one_within_its_steps(
         change, ends = recomputed(run, one.arm, waiting_sessions)
         assert shown.change_pct == pytest.approx(change, rel=1e-6)
         assert shown.ci95_pct == pytest.approx(ends, rel=1e-6)
-        words = (f"{change:+.1f} %", f"{ends[0]:+.1f} % to {ends[1]:+.1f} %")
+        words = (f"{change:+.1f}", f"{ends[0]:+.1f} to {ends[1]:+.1f}")
         row = rows["WAITINGS", context.labels[one.arm]]
         assert (row[5], row[6]) == tuple(word.replace("-", "−") for word in words)
         # What clients add from step to step would be taken for a trend.

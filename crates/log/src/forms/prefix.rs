@@ -219,10 +219,11 @@ pub(crate) fn severity(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn words_of_backend(rest: &[u8]) -> usize {
+    let words = rest.trim_ascii_start();
     BACKENDS
         .iter()
-        .find(|known| rest.starts_with(known))
-        .map_or(0, |known| known.len())
+        .find(|known| words.starts_with(known))
+        .map_or(0, |known| rest.len() - words.len() + known.len())
 }
 
 fn trimmed(line: &[u8], range: Range<usize>) -> Range<usize> {

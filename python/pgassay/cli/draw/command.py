@@ -141,7 +141,7 @@ def draw(
     which says how true it is. Its values are your data: it is for you alone.
     Beside --log a connection string names the server that the experiment copies.
     """
-    if log and database is not None and Path(database).is_file():
+    if log and database is not None and _is_file(database):
         raise SetupRefused("log-pattern-unquoted")
     given = any(one is not None for one in (database, dbname, host, port, user))
     dsn = connection_string(database, host, port, user, dbname) if given else None
@@ -200,3 +200,11 @@ def _refuse(code: str, options: dict[str, object]) -> None:
     for name, value in options.items():
         if value:
             raise SetupRefused(code, option=name)
+
+
+def _is_file(name: str) -> bool:
+    """Whether a file has that name; a connection string may be longer than names are."""
+    try:
+        return Path(name).is_file()
+    except OSError:
+        return False

@@ -45,7 +45,8 @@ _ROOM = "draw/log"
 _SHOWN = 200
 _ENOUGH_ROWS = 10
 """From so many rows on, a constant that is the same in all of them is one."""
-_OF_THE_PROGRAM = ("limit", "offset", "field", "->", "->>")
+_FEW_ROWS = 3
+_OF_THE_PROGRAM = ("limit", "offset", "field")
 _SLOW_US = 1000
 _MANY = 1000
 _PARTIAL = 0.05
@@ -212,7 +213,7 @@ class _Gathered:
         for number, values in found.items():
             # What was the same in every transaction is one variable.
             same = (name for name, column in taken.items() if column.equals(values))
-            enough = len(values) >= _ENOUGH_ROWS
+            enough = len(values) >= _ENOUGH_ROWS or _all_differ(values)
             named[number] = next(same, named[number]) if enough else named[number]
             taken.setdefault(named[number], values)
         said = with_names(_with_constants(text.text, fixed), named)
@@ -227,7 +228,7 @@ class _Gathered:
         name = met.column.name if met.column else met.near
         is_number = met.column is None and all_numbers(column)
         beside = text.parameters > 0 and not is_secret_column(name)
-        return beside or is_number or met.role in _OF_THE_PROGRAM
+        return beside or is_number or met.role.is_key or met.role in _OF_THE_PROGRAM
 
     def _protocol(self) -> Protocol:
         return max(Protocol, key=lambda one: int(self.summary[one.value]))
@@ -274,6 +275,11 @@ class _Gathered:
         for code, count in counts.items():
             if count:
                 yield code, {"count": count}
+
+
+def _all_differ(values: pa.Array) -> bool:
+    """Whether so few values are equal to others by chance hardly ever."""
+    return len(values) >= _FEW_ROWS and len(values.unique()) == len(values)
 
 
 def _with_constants(text: str, fixed: dict[int, str]) -> str:

@@ -11,8 +11,10 @@ log. On a copy that is made later these rows are there, and the INSERT would fai
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -31,21 +33,24 @@ from pgassay.draw.model import (
 from pgassay.draw.statements.meetings import Meeting, meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, parsed
 from pgassay.draw.tables.catalogue import Catalogue
+from pgassay.draw.tables.guesses import INTEGERS
 from pgassay.draw.tables.new_keys import At, NewKeys, keys_given, new_of
 from pgassay.draw.tables.rows import Sampler
 from pgassay.server.protocol import Connection
+from pgassay.server.statements import statement as sql
 
 _LASTS_S = 1800.0
 """As long as the keys last at the rate of the source, where that takes no more rows than these."""
-_MOST_ROWS = 100_000
+_MOST_ROWS, _MOST_BYTES = 100_000, 64 << 20
 _SAMPLED = 1000
 _NAMED = 5
-"""Parameters in a note at most."""
+"""Parameters or tables in a note at most."""
 _VARIABLE = re.compile(r"(?<![:\w]):(\w+)\b")
 
 
 def with_new_keys(drawing: Drawing, session: Connection) -> Drawing:
-    """Returns the drawing with new keys for the rows that it inserts. Raises psycopg.Error."""
+    """Returns the drawing with new keys for the rows that it inserts, and a note on those whose
+    keys cannot be new. Raises psycopg.Error."""
     keys = _Keys(session, drawing)
     scenarios = tuple(map(keys.of, drawing.scenarios))
     new = [
@@ -53,9 +58,12 @@ def with_new_keys(drawing: Drawing, session: Connection) -> Drawing:
         for one, before in zip(scenarios, drawing.scenarios, strict=True)
         if one.order != before.order and one.parameters is not None
     ]
-    said = ("draw/in-sequence", {"count": len(new), "rows": min(new)}) if new else None
-    notes = drawing.notes if said is None else (*drawing.notes, said)
-    return replace(drawing, scenarios=scenarios, notes=notes)
+    notes = [*drawing.notes]
+    if new:
+        notes.append(("draw/in-sequence", {"count": len(new), "rows": min(new)}))
+    if taken := tuple(dict.fromkeys(keys.taken)):
+        notes.append(("draw/log/keys-taken", {"names": taken[:_NAMED], "count": len(taken)}))
+    return replace(drawing, scenarios=scenarios, notes=tuple(notes))
 
 
 def with_keys_as_logged(drawing: Drawing) -> Drawing:
@@ -66,6 +74,19 @@ def with_keys_as_logged(drawing: Drawing) -> Drawing:
     return replace(drawing, notes=(*drawing.notes, said)) if names else drawing
 
 
+@dataclass(frozen=True)
+class _Insert:
+    """A statement that inserts, with a number for each place of a value."""
+
+    tree: Node
+    given: tuple[Parameter | None, ...]
+    """The variable of `$1`, `$2` …; None of a constant."""
+
+    def of(self, meeting: Meeting) -> Parameter | None:
+        """Returns the variable at a place."""
+        return self.given[meeting.number - 1]
+
+
 class _Keys:
     """The new keys of one drawing: no two scenarios have the same."""
 
@@ -74,8 +95,13 @@ class _Keys:
         self._catalogue = Catalogue(session)
         self._sampler = Sampler(session, _SAMPLED, random)
         self._new = NewKeys(self._sampler, random)
-        self._path = ",".join(f'"{quoted}"' for quoted in map(_doubled, drawing.schemas))
+        own = session.execute(sql("drawing/schemas"), prepare=False).fetchone()
+        # Of a log whose lines do not say the user: where this session looks.
+        schemas = drawing.schemas or (own[0] if own else ())
+        self._path = ",".join(f'"{quoted}"' for quoted in map(_doubled, schemas))
         self._seconds = max(drawing.figures.seconds, 1.0)
+        self.taken: list[str] = []
+        """Tables with keys that are given whole and cannot be new."""
 
     def of(self, scenario: DrawnScenario) -> DrawnScenario:
         """Returns the scenario with new keys; itself where it needs none."""
@@ -87,8 +113,9 @@ class _Keys:
         new = self._needed(scenario)
         if values is None or not new:
             return scenario
-        wanted = min(scenario.transactions / self._seconds * _LASTS_S, _MOST_ROWS)
-        times = max(1, round(wanted / values.num_rows))
+        wanted = scenario.transactions / self._seconds * _LASTS_S
+        room = _MOST_BYTES * values.num_rows / max(values.nbytes, 1)
+        times = max(1, round(min(wanted, _MOST_ROWS, room) / values.num_rows))
         table = pa.concat_tables([values] * times)
         for name, at in new.items():
             made = self._made(values.column(name), at, times)
@@ -103,46 +130,57 @@ class _Keys:
     def _needed(self, scenario: DrawnScenario) -> dict[str, At]:
         """The variables that must be new, each with a column of a key that it is of."""
         values = scenario.parameters
+        elsewhere = _looked_up_elsewhere(scenario)
         new: dict[str, At] = {}
         for statement in scenario.statements:
-            for key in self._keys_of(statement):
-                of_key = {meeting.number: _parameter(statement, meeting) for meeting, _ in key}
+            insert = _insert(statement)
+            if insert is None or insert.tree.onConflictClause is not None:
+                continue
+            if statement.figures.failed >= statement.figures.calls > 0:
+                continue  # as it was on the source
+            for key in keys_given(self._met(insert.tree), self._at):
+                of_key = {one.number: mine for one, _ in key if (mine := insert.of(one))}
                 # Whose row is new, or has a key that the server gives, is new with it.
                 if any(one.name in new or one.origin is not Origin.LOG for one in of_key.values()):
                     continue
                 distinct = {number: _distinct(values, one.name) for number, one in of_key.items()}
-                found = new_of(key, distinct)
+                found = new_of(
+                    [
+                        (one, at)
+                        for one, at in key
+                        if one.number in of_key
+                        and elsewhere[of_key[one.number].name] <= {at[0].name}
+                    ],
+                    distinct,
+                )
                 if found is not None:
                     new[of_key[found[0].number].name] = found[1]
+                elif of_key:
+                    self.taken.append(key[0][1][0].quoted)
         return new
 
-    def _keys_of(self, statement: DrawnStatement) -> Iterator[list[tuple[Meeting, At]]]:
-        """The unique keys that a statement gives whole; none of one that deals with conflicts. A
-        parameter has the number of its place among those of the statement."""
-        tree = _insert(statement)
-        if tree is None or tree.onConflictClause is not None:
-            return
-
-        def at(meeting: Meeting) -> At | None:
-            if meeting.column is None:
-                return None
-            table = self._catalogue.table(self._path, meeting.column.table)
-            column = table.column(meeting.column.name) if table else None
-            return None if table is None or column is None else (table, column)
-
-        yield from keys_given(self._met(tree), at)
+    def _at(self, meeting: Meeting) -> At | None:
+        if meeting.column is None:
+            return None
+        table = self._catalogue.table(self._path, meeting.column.table)
+        column = table.column(meeting.column.name) if table else None
+        return None if table is None or column is None else (table, column)
 
     def _with_columns(self, statement: DrawnStatement) -> DrawnStatement:
         """An insert that names no columns, with those of its parameters."""
-        tree = _insert(statement)
-        if tree is None or tree.cols:
+        insert = _insert(statement)
+        if insert is None or insert.tree.cols:
             return statement
-        columns = {one.number: one.column for one in self._met(tree)}
+        columns = {
+            found.name: column_name(one.column)
+            for one in self._met(insert.tree)
+            if one.column and (found := insert.of(one))
+        }
         parameters = tuple(
-            replace(one, column=column_name(found), role=Role.VALUES)
-            if one.column is None and (found := columns.get(place))
+            replace(one, column=columns[one.name], role=Role.VALUES)
+            if one.column is None and one.name in columns
             else one
-            for place, one in enumerate(statement.parameters, start=1)
+            for one in statement.parameters
         )
         return replace(statement, parameters=parameters)
 
@@ -152,31 +190,65 @@ class _Keys:
     def _made(self, values: pa.ChunkedArray, at: At, times: int) -> pa.ChunkedArray:
         """New values where these are, equal where they are equal, others each time."""
         table, column = at
-        self._sampler.sample(table, [column.name], written=True)
+        names = {name for key in table.unique for name in key}
+        self._sampler.sample(table, names, written=True)
         known = values.combine_chunks().dictionary_encode()
         each = len(known.dictionary)
-        new = pa.array(self._new.values(at, each * times), pa.string()).cast(values.type)
+        logged = known.dictionary.slice(0, _SAMPLED).cast(pa.string()).to_pylist()
+        texts = pa.array(self._new.values(at, each * times, logged), pa.string())
+        new = texts.cast(pa.int64()) if column.type in INTEGERS else texts
         return pa.chunked_array(
-            [new.slice(turn * each, each).take(known.indices) for turn in range(times)], values.type
+            [new.slice(turn * each, each).take(known.indices) for turn in range(times)], new.type
         )
 
 
-def _insert(statement: DrawnStatement) -> Node | None:
-    """The tree of a statement that inserts, with the place of each variable among its parameters
-    as `$n`; None of another."""
-    places = {one.name: place for place, one in enumerate(statement.parameters, start=1)}
-    text = _VARIABLE.sub(
-        lambda found: f"${places[found[1]]}" if found[1] in places else found[0], statement.text
-    )
+def _insert(statement: DrawnStatement) -> _Insert | None:
+    """A statement that inserts; None of another."""
+    known = {one.name: one for one in statement.parameters}
+    given: list[Parameter | None] = []
+
+    def place(found: re.Match[str]) -> str:
+        if found[1] not in known:
+            return found[0]
+        given.append(known[found[1]])
+        return f"${len(given)}"
+
     try:
-        tree = parsed(text)
+        tree = parsed(_VARIABLE.sub(place, statement.text))
     except Unparsable:
         return None
-    return tree if isinstance(tree, ast.InsertStmt) else None
+    if not isinstance(tree, ast.InsertStmt):
+        return None
+    if (rows := getattr(tree.selectStmt, "valuesLists", None)) is not None:
+        # A constant is of a key as a parameter is.
+        for row in rows:
+            given += [None for one in row if isinstance(one, ast.A_Const)]
+        number = count(len(given) - sum(one is None for one in given) + 1)
+        tree.selectStmt.valuesLists = tuple(
+            tuple(
+                ast.ParamRef(number=next(number)) if isinstance(one, ast.A_Const) else one
+                for one in row
+            )
+            for row in rows
+        )
+    return _Insert(tree, tuple(given))
 
 
-def _parameter(statement: DrawnStatement, meeting: Meeting) -> Parameter:
-    return statement.parameters[meeting.number - 1]
+def _looked_up_elsewhere(scenario: DrawnScenario) -> dict[str, set[str]]:
+    """By variable the tables in which its rows are looked up, but for those that the scenario
+    inserts: there must be rows of it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    inserted: dict[str, set[str]] = defaultdict(set)
+    for each in scenario.statements:
+        for one in each.parameters:
+            table = (one.column or "").split(".")[-2:-1]
+            if one.role.looks_up:
+                found[one.name].update(table)
+            elif one.role is Role.VALUES:
+                inserted[one.name].update(table)
+    for name, tables in found.items():
+        tables -= inserted[name]
+    return found
 
 
 def _distinct(values: pa.Table | None, name: str) -> int:

@@ -256,7 +256,8 @@ class _Walk:
             is_list = node.kind.name in {"AEXPR_OP_ANY", "AEXPR_OP_ALL"}
             role = Role.ANY if is_list else Role(operator)
             role = Role.LIKE if operator in _PATTERNS else role
-            mirrored = _MIRRORED.get(role, role)
+            # On the left side of ->> stands a document, and no key.
+            mirrored = Role.OTHER if role.is_key else _MIRRORED.get(role, role)
             for mine, its in _pairs(right, left):
                 for one, other, as_role in ((mine, its, role), (its, mine, mirrored)):
                     if (meeting := self._beside(one, other, as_role, scope)) is not None:

@@ -104,7 +104,9 @@ class Preparer:
             except psycopg.Error as now:
                 if self._session.closed:
                     raise
-                found = _place(now) if isinstance(now, _UNTYPED) else place
+                if not isinstance(now, _UNTYPED):
+                    continue
+                found = _place(now)
                 found -= len(tried) - len(text) if found > one.end else 0
                 if one is untyped[0] and found != place:
                     elsewhere.setdefault(found > place, tried)

@@ -13,7 +13,7 @@ import numpy as np
 from pgassay.draw.model import Role
 from pgassay.draw.statements.meetings import Meeting
 from pgassay.draw.tables.catalogue import Table, TableColumn
-from pgassay.draw.tables.guesses import TEXTS, Values, can_be_new, has_highest, new_values
+from pgassay.draw.tables.guesses import INTEGERS, TEXTS, Values, can_be_new, has_highest, new_values
 from pgassay.draw.tables.rows import Sampler
 
 _NEARLY = 0.5
@@ -43,15 +43,18 @@ def new_of(
 ) -> tuple[Meeting, At] | None:
     """Returns the parameter of a key whose values must be new; None where all refer to other
     tables. It is one with most values (`distinct`: how many, by the parameter's number), if
-    possible a number or a time."""
+    possible a number."""
     free = [(meeting, at) for meeting, at in key if can_be_new(at[1].type) and not at[1].refers]
     most = max((distinct.get(meeting.number, 0) for meeting, _ in free), default=0)
     many = [one for one in free if distinct.get(one[0].number, 0) >= _NEARLY * most]
-    return max(
-        many,
-        key=lambda one: (has_highest(one[1][1].type), one[1][1].type != "date"),
-        default=None,
-    )
+    return min(many, key=lambda one: _rank(one[1][1].type), default=None)
+
+
+def _rank(kind: str) -> int:
+    """Numbers first; times last, by which rows are often placed."""
+    if kind in INTEGERS:
+        return 0
+    return 1 if not has_highest(kind) else 2 + (kind == "date")
 
 
 class NewKeys:
@@ -61,15 +64,15 @@ class NewKeys:
         self._sampler, self._random = sampler, random
         self._used: dict[tuple[int, str], int] = {}
 
-    def values(self, at: At, number: int) -> Values:
-        """Returns so many values of a column, which was sampled if its rows may be read; as text.
-        Raises psycopg.OperationalError."""
+    def values(self, at: At, number: int, known: Values = ()) -> Values:
+        """Returns so many values of a column as text: like those `known` of it, else like its
+        rows, which were sampled if they may be read. Raises psycopg.OperationalError."""
         table, column = at
         key = (table.oid, column.name)
         used = self._used.get(key, 0)
         self._used[key] = used + number
         highest = self._sampler.highest(table, column.name) if has_highest(column.type) else None
-        like = self._sampler.values(table, column.name, written=True) or []
+        like = known or self._sampler.values(table, column.name, written=True) or []
         in_order = column.type in TEXTS and self._sampler.is_in_order(table, column.name)
         if in_order:
             like = [max((one for one in like if one), default=None)]

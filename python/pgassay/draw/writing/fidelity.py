@@ -50,7 +50,7 @@ def fidelity_md(drawing: Drawing, written: Written) -> str:
         line=_line,
         said=_said,
         capitalised=_capitalised,
-        code=_code,
+        code=code,
         duration=duration,
     )
     coverage = coverage_of(drawing)
@@ -153,8 +153,8 @@ def _capitalised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _code(text: str) -> str:
-    """A text from outside as code in a cell; nothing where it is empty."""
+def code(text: str) -> str:
+    """Returns a text from outside as code in a cell; nothing where it is empty."""
     shown = " ".join(text.split()).replace("`", "'").replace("|", "\\|")
     if len(shown) > _MOST_CHARACTERS:
         shown = f"{shown[: _MOST_CHARACTERS - 1]}…"
