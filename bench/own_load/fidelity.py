@@ -220,8 +220,9 @@ def main() -> None:
     version = "18" if asked.embedded else "15"
     about = (
         f"Loads that were drawn from PostgreSQL {version} while {asked.clients} clients worked for"
-        f" {asked.seconds:g} s, after {asked.before:g} s without pauses, and run on base-backup copies of it, two blocks of trials of"
-        f" {asked.step:g} s: calls, blocks and plans of each statement beside those of the source."
+        f" {asked.seconds:g} s, after {asked.before:g} s without pauses, and run on base-backup"
+        f" copies of it, two blocks of trials of {asked.step:g} s: calls, blocks and plans of each"
+        " statement beside those of the source."
         " Of calls the share is compared (limit 2 percentage points), of blocks those per call,"
         " found or read (limit 10 %, and half a block); for a workload from statistics the limits"
         " are twice as wide. *Matters* is what takes 90 % of the source's time."
