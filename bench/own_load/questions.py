@@ -32,7 +32,7 @@ from bench.own_load.applications import (
 from bench.tables import page, table
 from pgassay.spec.reading.tables import toml_key, toml_literal
 
-PAUSE_S = 0.005
+PAUSE_S = 0.015
 """Of a client between pages: a trial has so many that chance in which they are matters little."""
 CLIENTS = 4
 WARMUP_S = 3.0
@@ -124,9 +124,9 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("out", type=Path)
     words.add_argument("--programs", type=Path, default=DEBIAN)
-    words.add_argument("--seconds", type=float, default=120.0, help="of the log [120]")
+    words.add_argument("--seconds", type=float, default=90.0, help="of the log [120]")
     words.add_argument("--blocks", type=int, default=8)
-    words.add_argument("--step", type=float, default=20.0)
+    words.add_argument("--step", type=float, default=10.0)
     words.add_argument("--quick", action="store_true", help="a few minutes, to try the bench")
     asked = words.parse_args()
     if asked.quick:

@@ -127,8 +127,8 @@ PAGES: Pages = (
     (search, 6),
     (price_range, 8),
     (several, 12),
-    (buy, 20),
-    (ship, 8),
+    (buy, 30),
+    (ship, 10),
     (sales, 2),
     (best_customers, 2),
 )
