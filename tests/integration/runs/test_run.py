@@ -51,8 +51,9 @@ def clients_below(base: Path) -> int:
 
 @pytest.mark.usefixtures("no_server_left")
 def test_a_question_is_answered_and_explained_and_everything_is_on_disk(tmp_path: Path) -> None:
+    # With its two steps a trial is longer than the samples stay in the sampler.
     how = {"rate": "", "clients": "[1, 4]", "factor": 'max_wal_size = ["32MB", "1GB"]'}
-    spec, run = spec_file(tmp_path, step="1.2s", **how), tmp_path / "run"
+    spec, run = spec_file(tmp_path, step="2.4s", **how), tmp_path / "run"
     with spec.open("a") as file:
         file.write('[settings.postgres]\ntrack_io_timing = "off"\n')
     done = pgassay("run", spec, "--out", run, "--json", "--quiet")
@@ -127,8 +128,10 @@ def methods_are_filled(cells: list[dict[str, Any]]) -> None:
     }
     idle = {title for title, why in no_figure.items() if why == "nothing of this kind was done"}
     assert set(no_figure) - idle == never
+    # The server's files are in memory: what the disk does, others ask of it.
     assert idle <= {
         "Mean time of a read",
+        "Mean time of a write",
         "Mean time of a flush",
         "Checkpoints begun before their time, of all",
     }
