@@ -24,7 +24,7 @@ CLIENT = ("env", f"PYTHONPATH={HERE.parents[1]}", sys.executable, "-m", "bench.o
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 PREFIX = "%n [%p] %e %b %q%u@%d "
 ROLE = "app"
-"""Of clients whose statements are to be told from others."""
+"""As which an application's clients connect, so that `draw --user` takes their statements alone."""
 SETTINGS = {
     "shared_buffers": "64MB",
     "shared_preload_libraries": "pg_stat_statements",

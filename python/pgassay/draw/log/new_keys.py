@@ -34,8 +34,8 @@ from pgassay.draw.statements.meetings import Meeting, meetings_of
 from pgassay.draw.statements.parsing import Node, Unparsable, ast, parsed
 from pgassay.draw.tables.catalogue import Catalogue
 from pgassay.draw.tables.guesses import INTEGERS
-from pgassay.draw.tables.new_keys import At, NewKeys, keys_given, new_of
 from pgassay.draw.tables.rows import Sampler
+from pgassay.draw.tables.unique_keys import At, NewKeys, keys_given, new_of
 from pgassay.server.protocol import Connection
 from pgassay.server.statements import statement as sql
 

@@ -6,7 +6,7 @@ executes the statement: it is parsed by PREPARE in a transaction that is rolled 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -29,8 +29,8 @@ _UNTYPED = (
 )
 _CAST_TO = ("integer", "interval", "numeric", "text", "timestamptz")
 _MOST_CASTS = 8
-_MOST_TRIED = 8
-"""Parameters for one error."""
+_MOST_TRIES = 60
+"""For a statement: each that the server refuses is an error in its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,12 @@ class Preparer:
             return "draw/not-prepared"
 
     def _typed(self, text: str, path: str) -> Prepared:
+        tries = iter(range(_MOST_TRIES))
         for _ in range(_MOST_CASTS):
             try:
                 return self._asked(text, path)
             except _UNTYPED as error:
-                text = self._with_a_cast(text, path, error)
+                text = self._with_a_cast(text, path, error, tries)
         return self._asked(text, path)
 
     def _asked(self, text: str, path: str) -> Prepared:
@@ -82,7 +83,7 @@ class Preparer:
         self._describe([oid for oid in oids if oid not in self._types])
         return Prepared(text, tuple(self._types[oid] for oid in oids))
 
-    def _with_a_cast(self, text: str, path: str, error: psycopg.Error) -> str:
+    def _with_a_cast(self, text: str, path: str, error: psycopg.Error, tries: Iterator[int]) -> str:
         """The text with a type for one of the parameters nearest to the error, with which the
         server takes it; else for the nearest, with which it goes on to another place. Raises the
         error where no type helps."""
@@ -97,7 +98,7 @@ class Preparer:
         # The place of an operator is before its right side.
         untyped.sort(key=lambda one: (abs(one.start - place), -one.start))
         elsewhere: dict[bool, str] = {}
-        for one, type_name in product(untyped[:_MOST_TRIED], _CAST_TO):
+        for _, (one, type_name) in zip(tries, product(untyped, _CAST_TO), strict=False):
             tried = f"{text[: one.end]}::{type_name}{text[one.end :]}"
             try:
                 self._oids(tried, path)

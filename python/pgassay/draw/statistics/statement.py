@@ -16,8 +16,8 @@ from pgassay.draw.statements.scopes import TableName
 from pgassay.draw.statistics.constants import Constants
 from pgassay.draw.statistics.ranges import Width
 from pgassay.draw.tables.catalogue import Table
-from pgassay.draw.tables.new_keys import At, keys_given, new_of
 from pgassay.draw.tables.types import Type
+from pgassay.draw.tables.unique_keys import At, keys_given, new_of
 
 _LOWER, _UPPER = {Role.ABOVE, Role.FROM}, {Role.BELOW, Role.UP_TO}
 

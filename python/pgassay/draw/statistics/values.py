@@ -32,8 +32,8 @@ from pgassay.draw.tables.guesses import (
     times_of_new_rows,
     value_at,
 )
-from pgassay.draw.tables.new_keys import At, NewKeys
 from pgassay.draw.tables.rows import Sampler
+from pgassay.draw.tables.unique_keys import At, NewKeys
 
 _PREFIX = 3
 """Letters of a value that a pattern begins with."""

@@ -48,7 +48,7 @@ def throughput_chart(
     apart: bool = False,
 ) -> Figure | None:
     """Draws trials as lines, or as bands of each arm; returns None where no trial has a second.
-    `apart`: the throughput of each arm in a panel of its own."""
+    With `apart` each arm's throughput has a panel of its own."""
     drawn = [trial for trial in series if trial.offset_s and trial.arm in styles]
     if not drawn:
         return None
